@@ -204,9 +204,25 @@ const roles = async (walk: Walk) => {
   await send(`${path}/opr_nobody/rotate`, {}, owner)
   await send(rotate, "<xml/>", { ...owner, headers: { "content-type": "application/xml" } })
   await send(rotate, "x".repeat(1024 * 1024 + 1), owner)
+  await sessions(walk, `/admin/v1/operators/${id}`)
   await signInLinks(walk, `${path}/${id}/sign-in-links`)
   for (const operator of [id, "opr_nobody"]) await ask(`DELETE /admin/v1/operators/${operator}`, owner)
   await send(rotate, {}, owner)
+}
+
+/** A session of an operator, which ends, and the end of all others. */
+const sessions = async ({ ask, host, send }: Walk, path: string) => {
+  const owner = { apiKey: host.adminToken }
+  const [, code] = fieldOf(await send(`POST ${path}/sign-in-links`, {}, owner), "url").split("#code=")
+  await ask("POST /console/v1/session", {
+    apiKey: null,
+    headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+    body: JSON.stringify({ code })
+  })
+  const { text } = await ask(`GET ${path}/sessions`, owner)
+  const [{ id }] = JSON.parse(text).data
+  await ask(`DELETE ${path}/sessions/${id}`, owner)
+  await ask(`DELETE ${path}/sessions`, owner)
 }
 
 /** More links than can be valid at a time, for an operator and for an account. */
