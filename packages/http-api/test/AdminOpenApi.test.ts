@@ -58,6 +58,7 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "post /generations/{id}/requeue",
       "get /workers",
       "post /workers/{id}/drain",
+      "post /workers/{id}/resume",
       "get /queue",
       "get /queue/lanes",
       "get /models",

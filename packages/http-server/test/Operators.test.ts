@@ -225,6 +225,7 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   const { takeLease } = yield* Scheduler.Scheduler
   yield* takeLease({ id: "wrk_a", worker: "host/worker/7", kinds: [], slots: 1, ttl: "8 seconds" })
   yield* change("queue.drainWorker", "POST", "/workers/wrk_a/drain")
+  yield* change("queue.resumeWorker", "POST", "/workers/wrk_a/resume")
   yield* change("models.pauseModel", "POST", "/models/kinora-still/pause")
   yield* change("models.resumeModel", "POST", "/models/kinora-still/resume")
   const lot = { reference: "gift", kind: "addon", credits: 5, expires_at: periodEnd }

@@ -112,7 +112,10 @@ const accounts = async ({ ask, host, send }: Walk) => {
   }
   await ask("GET /admin/v1/models", operator)
   const [worker] = JSON.parse((await send("GET /admin/v1/workers", undefined, operator)).text).data
-  for (const id of [worker.id, "nobody"]) await ask(`POST /admin/v1/workers/${id}/drain`, operator)
+  for (const id of [worker.id, "nobody"]) {
+    await ask(`POST /admin/v1/workers/${id}/drain`, operator)
+    await ask(`POST /admin/v1/workers/${id}/resume`, operator)
+  }
   for (const model of ["kinora-still", "nobody"]) {
     for (const action of ["pause", "resume"]) await ask(`POST /admin/v1/models/${model}/${action}`, operator)
   }
