@@ -116,7 +116,7 @@ export class Scheduler extends Context.Service<Scheduler, {
    * its lease has expired. Idempotent.
    */
   readonly drain: (worker: string) => Effect.Effect<boolean, StorageError>
-  /** Lets a worker that was asked to drain claim jobs again, from its next heartbeat on. Returns the same as `drain`. Idempotent. */
+  /** Withdraws `drain`: the worker claims jobs again, from its next heartbeat on. Returns the same as `drain`. Idempotent. */
   readonly resume: (worker: string) => Effect.Effect<boolean, StorageError>
   /** Returns whether the worker that has this lease is asked to drain. `Worker.layer` does so then. */
   readonly isDrained: (lease: string) => Effect.Effect<boolean, StorageError>
