@@ -57,6 +57,29 @@ it.effect("creates, rolls, lists and revokes the keys of the account", () =>
     errorOf(invalid, "invalid_request")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
+it.effect("changes the budget of a key of the account, and shows what is used of it", () =>
+  Effect.gen(function*() {
+    const { key, keyId, member, other, send } = yield* open()
+    const one = `${console}/keys/${keyId}`
+    const limits = { credits_per_day: 10, credits_per_month: null, jobs_per_day: null, jobs_per_month: 5 }
+    const none = { credits: 0, jobs: 0 }
+    const changed = yield* member("PATCH", one, { body: { budget: { credits_per_day: 10, jobs_per_month: 5 } } })
+    assert.deepInclude(changed.json, { id: keyId, budget: limits, used: { day: none, month: none } })
+    // Other servers and the cache of this one learn of a budget within 5 seconds.
+    yield* TestClock.adjust("5 seconds")
+    assert.strictEqual((yield* send("POST", "/v1/generations", { key, body })).status, 201)
+    const again = { ...body, params: { prompt: "another lake" } }
+    errorOf(yield* send("POST", "/v1/generations", { key, body: again }), "key_budget_exceeded")
+    const use = { credits: 8, jobs: 1 }
+    const raised = yield* member("PATCH", one, { body: { budget: { credits_per_day: null } } })
+    assert.deepInclude(raised.json, { budget: { ...limits, credits_per_day: null }, used: { day: use, month: use } })
+    assert.deepInclude(Object((yield* member("GET", `${console}/keys`)).json).data, raised.json)
+    errorOf(yield* member("PATCH", one, { body: { budget: { jobs_per_day: -1 } } }), "invalid_request")
+    errorOf(yield* other("PATCH", one, { body: { budget: {} } }), "not_found")
+    yield* member("DELETE", one)
+    errorOf(yield* member("PATCH", one, { body: { budget: {} } }), "key_ended")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
 it.effect("manages the webhook endpoints of the account", () =>
   Effect.gen(function*() {
     const { member, other, viewer } = yield* open()
@@ -114,6 +137,7 @@ it.effect("lets only members change keys and webhooks, and says so", () =>
     const endpoint = `${console}/webhook-endpoints/whep_01q3dcbd00evhthzyyqsfhxazr`
     const changes = [
       ["POST", `${console}/keys`, { name: "mine" }],
+      ["PATCH", `${console}/keys/${keyId}`, { budget: {} }],
       ["POST", `${console}/keys/${keyId}/roll`, {}],
       ["DELETE", `${console}/keys/${keyId}`],
       ["POST", `${console}/webhook-endpoints`, { url: "https://hooks.example.com" }],

@@ -41,6 +41,14 @@ export const layer = EndpointGroup.make(
         }
       ),
 
+      updateKey: answers(["KeyBudgetInvalid", "KeyEnded", "KeyNotFound"], function*({ params, payload }) {
+        const account = yield* currentAccount
+        const key = yield* parseId(ApiKey.KeyId.parse, params.id)
+        const { changed } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(payload.budget))
+        yield* Effect.logInfo("A member changed the budget of an API key", { account, key })
+        return keyOf(changed, (yield* accounts.spending.usedBy([changed])).get(changed.line))
+      }),
+
       rollKey: answers(
         ["KeyNotFound", "KeyEnded", "TooManyKeys"],
         function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
