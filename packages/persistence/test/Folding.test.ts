@@ -341,12 +341,12 @@ it.effect("leaves no timer behind when nothing waits or runs", () =>
     let sleeping = 0
     const clock = yield* Clock.Clock
     const counted: Clock.Clock = {
-      currentTimeMillis: clock.currentTimeMillis,
-      currentTimeNanos: clock.currentTimeNanos,
-      monotonicTimeNanos: clock.monotonicTimeNanos,
       currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe(),
+      currentTimeMillis: clock.currentTimeMillis,
       currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+      currentTimeNanos: clock.currentTimeNanos,
       monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: clock.monotonicTimeNanos,
       sleep: (duration: Duration.Duration) =>
         Effect.acquireUseRelease(
           Effect.sync(() => sleeping++),

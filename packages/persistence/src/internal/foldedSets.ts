@@ -55,7 +55,7 @@ export const make = <Command, A, E>(
     if (isStarting) return
     isStarting = true
     while (waiting.length > 0 && running.size - late < setsMax) {
-      const { rest, taken: entries } = take(waiting, membersMax)
+      const [entries, rest] = takeNext(waiting, membersMax)
       waiting = rest
       if (entries.length > 0) start(entries)
     }
@@ -106,14 +106,15 @@ interface Turn {
   isLate: boolean
 }
 
-/** Takes the first entries whose callers wait. */
-const take = <Command, A, E>(waiting: Array<Entry<Command, A, E>>, membersMax: number) => {
+/** Returns the first entries whose callers have not left, and those that follow. */
+const takeNext = <Command, A, E>(waiting: ReadonlyArray<Entry<Command, A, E>>, membersMax: number) => {
   const taken: Array<Entry<Command, A, E>> = []
   let end = 0
-  for (; end < waiting.length && taken.length < membersMax; end++) {
-    if (!waiting[end]!.hasLeft) taken.push(waiting[end]!)
+  while (end < waiting.length && taken.length < membersMax) {
+    const entry = waiting[end++]!
+    if (!entry.hasLeft) taken.push(entry)
   }
-  return { taken, rest: waiting.slice(end) }
+  return [taken, waiting.slice(end)] as const
 }
 
 const firstOnTime = (turns: Iterable<Turn>): Turn | undefined => {
