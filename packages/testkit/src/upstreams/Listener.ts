@@ -43,7 +43,7 @@ export const listen = (handle: Handler): Effect.Effect<Listening, never, Scope.S
     return { origin: `http://127.0.0.1:${yield* serve(server)}`, requests }
   })
 
-/** Lets a server listen on a free port of this machine until the scope closes, with its connections. Returns the port. */
+/** Starts to listen on a free port of this machine, and returns it. Closes the server and its connections with the scope. */
 export const serve = Effect.fnUntraced(function*(server: Server) {
   const sockets = new Set<Socket>()
   server.on("connection", (socket: Socket) => {
