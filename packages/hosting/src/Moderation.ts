@@ -81,7 +81,7 @@ const kinds = {
   openai: kind(OpenAiModeration.Options, OpenAiModeration.layer)
 } as const
 
-/** Returns options, which are those of a file, without some of them. */
+/** Returns the options of a file without those of these names. */
 const without = (options: unknown, names: ReadonlyArray<string>): Schema.Json =>
   Object.fromEntries(Object.entries(decodeOptions(options)).filter(([name]) => !names.includes(name)))
 

@@ -3,6 +3,8 @@ import { Result, Schema } from "effect"
 import { IpInterface } from "effect/net"
 import { AdminCreditsPlan, AdminStudioPlan } from "./AdminPlan.ts"
 import { field, int, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
+import { overlapRequest } from "./internal/overlapRequest.ts"
+import { page } from "./internal/pages.ts"
 import { KeyScope } from "./RequestPolicy.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 
@@ -33,10 +35,12 @@ export const AdminAccount = object("AdminAccount", "An account.", {
 export type AdminAccount = typeof AdminAccount.Type
 
 /** A page of accounts. */
-export const AdminAccountList = object("AdminAccountList", "A page of accounts.", {
-  data: list(AdminAccount, "The accounts, newest first."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminAccountList = page(
+  "AdminAccountList",
+  "A page of accounts.",
+  AdminAccount,
+  "The accounts, newest first."
+)
 
 const email = field(
   Schema.String.check(Schema.isBetweenLength(1, 254)),
@@ -113,12 +117,12 @@ export type UpdateKeyRequest = typeof UpdateKeyRequest.Type
 export const rollOverlapSecondsMax = 30 * 86_400
 
 /** Rolls an API key. */
-export const RollKeyRequest = object("RollKeyRequest", "How to roll an API key.", {
-  overlap_seconds: optional(
-    Int64.check(Schema.isBetween({ minimum: 0, maximum: rollOverlapSecondsMax })),
-    "How long the former key stays valid, in seconds. Default: 86400."
-  )
-})
+export const RollKeyRequest = overlapRequest(
+  "RollKeyRequest",
+  "How to roll an API key.",
+  rollOverlapSecondsMax,
+  "How long the former key stays valid, in seconds. Default: 86400."
+)
 /** See the schema of the same name. */
 export type RollKeyRequest = typeof RollKeyRequest.Type
 

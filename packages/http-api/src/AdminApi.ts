@@ -31,13 +31,12 @@ import { AdminWallet } from "./AdminWalletApi.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { Cursor } from "./internal/cursor.ts"
-import { documentation } from "./internal/documentation.ts"
+import { documentation, strictParsing } from "./internal/documentation.ts"
 import { parameter } from "./internal/fields.ts"
 import { completeAdmin } from "./internal/openApi.ts"
-import { AccountCount, PageSize, StatementSize } from "./Scalar.ts"
-
-const account = "/accounts/:id"
-const accountId = { id: parameter("The id of the account, `acct_…`.") }
+import { pageQuery } from "./internal/pages.ts"
+import { account, accountId, jobId } from "./internal/paths.ts"
+import { AccountCount, StatementSize } from "./Scalar.ts"
 
 /** Creates, lists, changes, suspends and resumes accounts. */
 export class AdminAccounts extends HttpApiGroup.make("accounts").add(
@@ -67,8 +66,7 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
             )
           ),
           status: Schema.optionalKey(AccountStatus.annotate({ description: "Lists only accounts with this status." })),
-          limit: Schema.optionalKey(PageSize),
-          cursor: Schema.optionalKey(Cursor)
+          ...pageQuery
         },
         success: AdminAccountList,
         error
@@ -186,7 +184,7 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
     ["not_found"],
     (error) =>
       HttpApiEndpoint.get("listBookings", "/generations/:id/ledger", {
-        params: { id: parameter("The id of the job, `gen_…`.") },
+        params: jobId,
         success: AdminTransactionList,
         error
       })
@@ -239,8 +237,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .middleware(AdminAuth)
   .middleware(Envelope)
   .prefix("/admin/v1")
-  .annotate(HttpApi.QueryParseOptions, { errors: "all" })
-  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotateMerge(strictParsing)
   .annotateMerge(documentation(
     "Kinora for operators",
     "Accounts, API keys, plans, balances, jobs, credits, bookings, webhooks, operators and the audit log of a Kinora " +

@@ -1,8 +1,10 @@
 /** Operators and the audit log in the admin API. */
 import { Schema } from "effect"
-import { field, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
+import { field, list, nullable, object, requestTime, text, time } from "./internal/fields.ts"
+import { overlapRequest } from "./internal/overlapRequest.ts"
+import { page } from "./internal/pages.ts"
 import { OperatorRole } from "./RequestPolicy.ts"
-import { DateTime, Int64 } from "./Scalar.ts"
+import { DateTime } from "./Scalar.ts"
 
 /** The maximum overlap of a rotation in seconds: 30 days. */
 export const operatorOverlapSecondsMax = 2_592_000
@@ -22,12 +24,12 @@ export const CreateOperatorRequest = object("CreateOperatorRequest", "The operat
 export type CreateOperatorRequest = typeof CreateOperatorRequest.Type
 
 /** Creates a new token for an operator. */
-export const RotateOperatorRequest = object("RotateOperatorRequest", "How to rotate the token.", {
-  overlap_seconds: optional(
-    Int64.check(Schema.isBetween({ minimum: 0, maximum: operatorOverlapSecondsMax })),
-    "How long the former token works beside the new one. Default: 86400, one day."
-  )
-})
+export const RotateOperatorRequest = overlapRequest(
+  "RotateOperatorRequest",
+  "How to rotate the token.",
+  operatorOverlapSecondsMax,
+  "How long the former token works beside the new one. Default: 86400, one day."
+)
 /** See the schema of the same name. */
 export type RotateOperatorRequest = typeof RotateOperatorRequest.Type
 
@@ -84,7 +86,9 @@ export const AdminAuditEntry = object("AdminAuditEntry", "A change that an opera
 export type AdminAuditEntry = typeof AdminAuditEntry.Type
 
 /** A page of the audit log. */
-export const AdminAuditList = object("AdminAuditList", "A page of the audit log.", {
-  data: list(AdminAuditEntry, "The entries, newest first."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminAuditList = page(
+  "AdminAuditList",
+  "A page of the audit log.",
+  AdminAuditEntry,
+  "The entries, newest first."
+)

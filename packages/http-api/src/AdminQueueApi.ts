@@ -1,11 +1,9 @@
 /** The part of the operator API that is about workers and queues. */
-import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AdminLaneList, AdminModelQueueList, AdminWorkerList } from "./AdminQueue.ts"
 import { operate } from "./internal/adminOperation.ts"
-import { Cursor } from "./internal/cursor.ts"
 import { optionalParameter, parameter } from "./internal/fields.ts"
-import { PageSize } from "./Scalar.ts"
+import { pageQuery } from "./internal/pages.ts"
 
 /** Lists and drains workers, and lists waiting jobs. */
 export class AdminQueue extends HttpApiGroup.make("queue").add(
@@ -16,7 +14,7 @@ export class AdminQueue extends HttpApiGroup.make("queue").add(
     [],
     (error) =>
       HttpApiEndpoint.get("listWorkers", "/workers", {
-        query: { limit: Schema.optionalKey(PageSize), cursor: Schema.optionalKey(Cursor) },
+        query: pageQuery,
         success: AdminWorkerList,
         error
       })
@@ -42,7 +40,7 @@ export class AdminQueue extends HttpApiGroup.make("queue").add(
     [],
     (error) =>
       HttpApiEndpoint.get("getQueue", "/queue", {
-        query: { limit: Schema.optionalKey(PageSize), cursor: Schema.optionalKey(Cursor) },
+        query: pageQuery,
         success: AdminModelQueueList,
         error
       })
@@ -57,8 +55,7 @@ export class AdminQueue extends HttpApiGroup.make("queue").add(
       HttpApiEndpoint.get("listLanes", "/queue/lanes", {
         query: {
           account: optionalParameter("Returns only the lanes of this account."),
-          limit: Schema.optionalKey(PageSize),
-          cursor: Schema.optionalKey(Cursor)
+          ...pageQuery
         },
         success: AdminLaneList,
         error

@@ -8,7 +8,7 @@ import { ConsoleSession, SessionList, SignedIn, SignedOut, SignInRequest } from 
 import { ConsoleSignIn } from "./ConsoleSignInApi.ts"
 import { ConsoleWebhooks } from "./ConsoleWebhookApi.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
-import { documentation } from "./internal/documentation.ts"
+import { documentation, strictParsing } from "./internal/documentation.ts"
 import { authenticationErrors } from "./internal/errorCodes.ts"
 import { parameter } from "./internal/fields.ts"
 import { completeAdmin } from "./internal/openApi.ts"
@@ -81,8 +81,7 @@ export class ConsoleApi extends HttpApi.make("kinora-console")
   .add(ConsoleReports)
   .middleware(Envelope)
   .prefix("/console/v1")
-  .annotate(HttpApi.QueryParseOptions, { errors: "all" })
-  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotateMerge(strictParsing)
   .annotateMerge(documentation(
     "Kinora for the console",
     "Sessions of people, and what the console needs besides the API for programs. Every operation except those of " +

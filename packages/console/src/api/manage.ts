@@ -112,12 +112,16 @@ export const endpointQuery = (id: string) =>
     queryFn: ({ signal }) => call("GET /console/v1/webhook-endpoints/:id", { params: { id } }, { signal })
   })
 
-/** The last 20 attempts to send an event to an endpoint. */
-export const sendsQuery = (id: string) =>
+/**
+ * The last 20 attempts to send an event to an endpoint. Updates twice a second until the delivery `awaited` has one, which
+ * usually takes less than a second.
+ */
+export const sendsQuery = (id: string, awaited?: string) =>
   queryOptions({
     queryKey: ["sends", id],
     queryFn: ({ signal }) => call("GET /console/v1/webhook-endpoints/:id/sends", { params: { id } }, { signal }),
-    refetchInterval: 5_000
+    refetchInterval: ({ state }) =>
+      awaited === undefined || state.data?.data.some(({ delivery_id }) => delivery_id === awaited) ? 5_000 : 500
   })
 
 const deliveriesPerPage = 50

@@ -1,7 +1,7 @@
 /** Reads of pages, and their cache. */
 import { isFinal, type ListQuery } from "@kinora/client"
 import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query"
-import { day } from "../format/time.ts"
+import { inDays } from "../format/time.ts"
 import { call, kinora } from "./call.ts"
 import { isSessionEnded } from "./problem.ts"
 import type { Generation } from "./types.ts"
@@ -78,7 +78,7 @@ export const jobsQuery = ({ days, ...filters }: JobFilters) =>
       kinora.generations.page({
         ...filters,
         limit: 50,
-        ...(days === undefined ? {} : { from: new Date(Date.now() - Number(days) * day).toISOString() }),
+        ...(days === undefined ? {} : { from: inDays(-Number(days)) }),
         ...(pageParam === undefined ? {} : { cursor: pageParam })
       }, { signal }),
     initialPageParam: undefined as string | undefined,

@@ -6,7 +6,7 @@ import { problemOf } from "../../api/problem.ts"
 import type { NewApiKey } from "../../api/types.ts"
 import { FormDialog } from "../../components/Dialog.tsx"
 import { Checkbox, SelectField, TextField } from "../../components/Field.tsx"
-import { day } from "../../format/time.ts"
+import { inDays } from "../../format/time.ts"
 import { type Budget, BudgetFields } from "./BudgetFields.tsx"
 
 const scopes = [
@@ -45,7 +45,7 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
     mutationFn: () =>
       createKey(owner, {
         name: name.trim(),
-        ...(days === "" ? {} : { expires_at: new Date(Date.now() + Number(days) * day).toISOString() }),
+        ...(days === "" ? {} : { expires_at: inDays(Number(days)) }),
         ...(chosen.length < scopes.length && isAtLeastOne(chosen) ? { scopes: chosen } : {}),
         ...(isAtLeastOne(onlyModels) ? { models: onlyModels } : {}),
         ...(isAtLeastOne(onlyNetworks) ? { ip_ranges: onlyNetworks } : {}),

@@ -1,5 +1,5 @@
 /** Statements on audit entries. */
-import { Rows } from "@kinora/persistence"
+import { Deletion, Rows } from "@kinora/persistence"
 import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type AuditEntry, AuditId, type AuditQuery, AuditRole } from "../../AuditEntry.ts"
@@ -41,21 +41,15 @@ export const entries = (
 /** Deletes entries from before `before`. The trigger of the table permits it only with the setting. */
 export const deleteEntries = (sql: SqlClient.SqlClient, before: DateTime.Utc, limit: number) =>
   setRetention(sql, "on").pipe(
-    Effect.andThen(sql`
-      DELETE FROM operators_audit
-      WHERE id = ANY(ARRAY(
-        SELECT id
-        FROM operators_audit
-        WHERE at < ${DateTime.toDate(before)}
-        ORDER BY at
-        LIMIT ${limit}
-        FOR UPDATE SKIP LOCKED
-      ))
-      RETURNING 1
-    `),
+    Effect.andThen(Deletion.run(sql, {
+      table: "operators_audit",
+      key: "id",
+      where: sql`at < ${DateTime.toDate(before)}`,
+      orderBy: "at",
+      limit
+    })),
     Effect.tap(() => setRetention(sql, "off")),
-    sql.withTransaction,
-    Effect.map((rows) => rows.length)
+    sql.withTransaction
   )
 
 // -----------------------------------------------------------------------------
