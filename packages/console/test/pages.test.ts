@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createHmac } from "node:crypto"
 import { jobSearch } from "../src/pages/jobs/search.ts"
+import { budgetOf, changeOf as budgetChangeOf } from "../src/pages/keys/budget.ts"
 import { failureOf } from "../src/pages/sign-in/failures.ts"
 import { changeOf, seriesOf, total, type UsageRow, valueOf } from "../src/pages/usage/rows.ts"
 import { lastDays, usageSearch } from "../src/pages/usage/search.ts"
@@ -58,6 +59,17 @@ describe("usage", () => {
   it("keeps choices in the URL, and defaults out of it", () => {
     assert.deepStrictEqual(usageSearch({ days: 7, of: "credits", by: "key" }), { days: "7", of: "credits", by: "key" })
     assert.deepStrictEqual(usageSearch({ days: "14", of: "jobs", by: "model" }), {})
+  })
+})
+
+it("changes only the limits of a budget that differ, and removes cleared ones", () => {
+  const before = { credits_per_day: 10, credits_per_month: null, jobs_per_day: 5, jobs_per_month: null }
+  assert.deepStrictEqual(budgetOf(before), { credits_per_day: 10, jobs_per_day: 5 })
+  assert.deepStrictEqual(budgetChangeOf(before, budgetOf(before)), {})
+  assert.deepStrictEqual(budgetChangeOf(before, { credits_per_day: 12, jobs_per_month: 0 }), {
+    credits_per_day: 12,
+    jobs_per_day: null,
+    jobs_per_month: 0
   })
 })
 

@@ -90,7 +90,7 @@ export const CreateKeyRequest = object("CreateKeyRequest", "The API key to creat
   ),
   expires_at: optional(requestTime("When the key expires. Default: never."), "When the key expires. Default: never."),
   scopes: optional(
-    Schema.NonEmptyArray(KeyScope).check(Schema.isMaxLength(3)),
+    Schema.NonEmptyArray(KeyScope).check(Schema.isMaxLength(KeyScope.literals.length)),
     "The only requests that the key allows. Default: all."
   ),
   models: optional(

@@ -26,6 +26,7 @@ import { AdminModels } from "./AdminModelApi.ts"
 import { AdminAudit, AdminOperators } from "./AdminOperatorApi.ts"
 import { AdminPlans } from "./AdminPlanApi.ts"
 import { AdminQueue } from "./AdminQueueApi.ts"
+import { AdminSessions } from "./AdminSessionApi.ts"
 import { AdminSignInLinks } from "./AdminSignInApi.ts"
 import { AdminWallet } from "./AdminWalletApi.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
@@ -234,6 +235,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminOperators)
   .add(AdminAudit)
   .add(AdminSignInLinks)
+  .add(AdminSessions)
   .middleware(AdminAuth)
   .middleware(Envelope)
   .prefix("/admin/v1")

@@ -63,6 +63,7 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "post /generations/{id}/requeue",
       "get /workers",
       "post /workers/{id}/drain",
+      "post /workers/{id}/resume",
       "get /queue",
       "get /queue/lanes",
       "get /models",
@@ -91,7 +92,10 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "delete /operators/{id}",
       "get /audit",
       "post /accounts/{id}/sign-in-links",
-      "post /operators/{id}/sign-in-links"
+      "post /operators/{id}/sign-in-links",
+      "get /operators/{id}/sessions",
+      "delete /operators/{id}/sessions",
+      "delete /operators/{id}/sessions/{session_id}"
     ])
     assert.isEmpty(Object.keys(Public.document.paths).filter((path) => path.startsWith("/admin/")))
   }))

@@ -39,8 +39,9 @@ it.effect("documents the operations of sessions, keys, webhooks and reports", ()
       "post /members/{id}/sign-in-links",
       "get /keys",
       "post /keys",
-      "post /keys/{id}/roll",
+      "patch /keys/{id}",
       "delete /keys/{id}",
+      "post /keys/{id}/roll",
       "get /webhook-endpoints",
       "post /webhook-endpoints",
       "get /webhook-endpoints/{id}",
@@ -58,11 +59,13 @@ it.effect("documents the operations of sessions, keys, webhooks and reports", ()
     ])
   }))
 
-it.effect("requires the cookie of a session everywhere except for /session and /sign-in", () =>
+it.effect("requires the cookie of a session except for sign-ins and /session; for webhook endpoints, a key is enough", () =>
   Effect.sync(() => {
     for (const { name, path, responses, security } of operations) {
       const isOpen = path === "/console/v1/session" || path.startsWith("/console/v1/sign-in")
-      assert.deepStrictEqual(security, isOpen ? [] : [{ session: [] }], name)
+      const isWebhook = path.startsWith("/console/v1/webhook-endpoints")
+      const needed = isWebhook ? [{ bearer: [] }, { session: [] }] : [{ session: [] }]
+      assert.deepStrictEqual(security, isOpen ? [] : needed, name)
       if (!isOpen) assert.property(responses[401]?.headers, "X-RateLimit-Reset", name)
       for (const response of Object.values(responses)) assert.property(response.headers, "X-Request-Id", name)
     }

@@ -40,6 +40,7 @@ import * as ModelRoutes from "./routes/admin/models.ts"
 import * as OperatorRoutes from "./routes/admin/operators.ts"
 import * as PlanRoutes from "./routes/admin/plans.ts"
 import * as QueueRoutes from "./routes/admin/queue.ts"
+import * as SessionRoutes from "./routes/admin/sessions.ts"
 import * as SignInLinkRoutes from "./routes/admin/signInLinks.ts"
 import * as WalletRoutes from "./routes/admin/wallet.ts"
 import * as WebhookRoutes from "./routes/admin/webhooks.ts"
@@ -86,7 +87,8 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       WebhookRoutes.layer,
       OperatorRoutes.layer,
       AuditRoutes.layer,
-      SignInLinkRoutes.layer(all)
+      SignInLinkRoutes.layer(all),
+      SessionRoutes.layer(all)
     ]),
     Layer.provide([SchemaErrors.layer, AdminAuthentication.layer(all, all.adminToken)])
   )

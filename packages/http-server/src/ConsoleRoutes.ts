@@ -70,6 +70,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
     Layer.provide([
       SchemaErrors.layer,
       ConsoleAuthentication.layer(all),
+      ConsoleAuthentication.layerWithKey(all),
       ConsoleAuthentication.layerSameOrigin(all)
     ])
   )

@@ -296,6 +296,10 @@ it.effect("creates keys with a budget, changes it and shows what is used", () =>
       errorOf(yield* admin("PATCH", `/${id}`, { budget: limits }), "invalid_request")
     }
     errorOf(yield* admin("PATCH", `/${id}`, {}), "invalid_request")
+    const entries = Effect.map(send("GET", "/admin/v1/audit?action=keys.updateKey", { key: token }), ({ text }) => text)
+    const before = yield* entries
+    assert.deepStrictEqual((yield* admin("PATCH", `/${id}`, { budget: {} })).json, changed.json)
+    assert.strictEqual(yield* entries, before)
     errorOf(yield* admin("PATCH", "/key_00000000000000000000000000", { budget: {} }), "not_found")
     yield* admin("DELETE", `/${id}`)
     errorOf(yield* admin("PATCH", `/${id}`, { budget: {} }), "key_ended")

@@ -111,12 +111,14 @@ export class Scheduler extends Context.Service<Scheduler, {
    */
   readonly renewLease: (options: RenewalOptions) => Effect.Effect<boolean, StorageError>
   /**
-   * Asks the worker with this id to drain. It starts at its next heartbeat: it claims no more jobs,
-   * and ends after those that it runs. Returns `false` if there is no such worker, or its lease has
-   * expired. Idempotent.
+   * Asks the worker with this id to drain. From its next heartbeat on, it claims no more jobs; it
+   * finishes those that it runs, and keeps its lease. Returns `false` if there is no such worker, or
+   * its lease has expired. Idempotent.
    */
   readonly drain: (worker: string) => Effect.Effect<boolean, StorageError>
-  /** Returns whether the worker that has this lease was asked to drain. `Worker.layer` drains then. */
+  /** Withdraws `drain`: the worker claims jobs again, from its next heartbeat on. Returns the same as `drain`. Idempotent. */
+  readonly resume: (worker: string) => Effect.Effect<boolean, StorageError>
+  /** Returns whether the worker that has this lease is asked to drain. `Worker.layer` does so then. */
   readonly isDrained: (lease: string) => Effect.Effect<boolean, StorageError>
   /** Returns the lease of a worker that stops. Jobs that still run under it are rescued. */
   readonly returnLease: (lease: string) => Effect.Effect<void, StorageError>

@@ -1,11 +1,11 @@
 /** A server with the console, and what its tests and its screenshots need: accounts, sign-in links, receivers. */
+import { DefaultModels } from "@kinora/catalog"
 import { Clock, Effect, Schema, type Scope } from "effect"
 import * as Stage from "../conformance/Stage.ts"
 import * as Drill from "../Drill.ts"
 import * as Program from "../Program.ts"
 import * as Receivers from "../Receivers.ts"
 import * as Site from "../Site.ts"
-import { DefaultModels } from "@kinora/catalog"
 
 /** Options of a host. */
 export interface ConsoleHostOptions {

@@ -11,7 +11,7 @@ import * as Keys from "./keys.ts"
 import { openPage, signOut } from "./memberWalk.ts"
 import { markup, poison, poisonedPages } from "./poison.ts"
 import * as SignIn from "./signIn.ts"
-import type { Define, Stand } from "./Stand.ts"
+import type { Define } from "./Stand.ts"
 import type { Visit } from "./Visitor.ts"
 
 /** Declares the tests. */
@@ -123,7 +123,9 @@ export const declare = (test: Define, visit: Visit): void => {
     const tab = await stand.open()
     const { context, page } = tab
     await SignIn.byLink(tab, await stand.accountLink(id))
-    await using other = await serve(`<!doctype html><title>Other</title><iframe src="${stand.baseUrl}/console/"></iframe>`)
+    await using other = await serve(
+      `<!doctype html><title>Other</title><iframe src="${stand.baseUrl}/console/"></iframe>`
+    )
     await page.goto(other.url)
     assert.isNotEmpty(await context.cookies(stand.baseUrl))
     const refused = page.waitForResponse(`${stand.baseUrl}/console/v1/keys`)

@@ -12,6 +12,7 @@ export type Owner = string | null
 
 type KeyRequest = RequestOf<"POST /console/v1/keys">["payload"]
 type InviteRequest = RequestOf<"POST /console/v1/members">["payload"]
+type KeyBudgetChange = RequestOf<"PATCH /console/v1/keys/:id">["payload"]["budget"]
 type EndpointRequest = RequestOf<"POST /console/v1/webhook-endpoints">["payload"]
 type EndpointChange = RequestOf<"PATCH /console/v1/webhook-endpoints/:id">["payload"]
 
@@ -30,6 +31,12 @@ export const createKey = (owner: Owner, payload: KeyRequest) =>
   owner === null
     ? call("POST /console/v1/keys", { payload })
     : call("POST /admin/v1/accounts/:id/keys", { params: { id: owner }, payload })
+
+/** Changes the limits of an API key that are given. */
+export const changeBudget = (owner: Owner, key: string, budget: KeyBudgetChange) =>
+  owner === null
+    ? call("PATCH /console/v1/keys/:id", { params: { id: key }, payload: { budget } })
+    : call("PATCH /admin/v1/accounts/:id/keys/:key_id", { params: { id: owner, key_id: key }, payload: { budget } })
 
 /** Replaces an API key. The former one stays valid for a while. */
 export const rollKey = (owner: Owner, key: string, overlap_seconds: number) =>

@@ -61,6 +61,9 @@ export const problemOf = (error: unknown): Problem => {
 export const isSessionEnded = (error: unknown): boolean =>
   (error instanceof ResponseError || error instanceof CallError) && error.status === 401
 
+/** Whether the API key of the session does not have the scope of the request. */
+export const isScopeMissing = (error: unknown): boolean => error instanceof CallError && error.code === "scope_missing"
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

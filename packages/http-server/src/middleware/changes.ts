@@ -17,7 +17,8 @@ export interface ChangeRequest {
 /**
  * `answers` for a handler that changes something: the handler and its entry in the audit
  * log are one unit of work, so a refused change leaves no entry. The unit may run the
- * handler again after a conflict.
+ * handler again after a conflict. A handler that found nothing to change leaves no entry
+ * either: it notes `unchanged`.
  *
  * The subject of the entry is the last id of the path, unless the handler notes another one.
  */
@@ -66,9 +67,14 @@ export const makeProvide = Effect.gen(function*() {
 
 /** The author of the changes of the current request. Dies without authentication. */
 export const currentAuthor: Effect.Effect<Author> = Effect.suspend(() => Effect.map(auditingOf, ({ author }) => author))
+/** Notes of a handler about its change. */
+interface Note extends Partial<Pick<AuditChange, "after" | "before" | "subject">> {
+  /** Whether the request changed nothing, so that it leaves no entry. */
+  readonly unchanged?: boolean
+}
 
 /** Adds to the entry of the current change. The values must not contain secrets or the URLs of webhooks. */
-export const note = (noted: Partial<Pick<AuditChange, "after" | "before" | "subject">>): Effect.Effect<void> =>
+export const note = (noted: Note): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
     const current = fiber.getRef(Noted)
     return current === undefined
@@ -80,7 +86,7 @@ export const note = (noted: Partial<Pick<AuditChange, "after" | "before" | "subj
 // internal
 // -----------------------------------------------------------------------------
 
-const Noted = Context.Reference<Partial<AuditChange> | undefined>("@kinora/http-server/Noted", {
+const Noted = Context.Reference<Note | undefined>("@kinora/http-server/Noted", {
   defaultValue: () => undefined
 })
 
@@ -99,13 +105,14 @@ const auditingOf = Effect.flatMap(Auditing, (auditing) =>
     ? Effect.die(new Error("A change ran without authentication"))
     : Effect.succeed(auditing))
 
-/** Runs the change and returns its entry with its result. */
+/** Runs the change and returns its result, with its entry unless it noted that nothing has changed. */
 const described = Effect.fnUntraced(function*<A, E, R>(request: ChangeRequest, change: Effect.Effect<A, E, R>) {
   const { author } = yield* auditingOf
   const state = yield* currentRequest
-  const noted: Partial<AuditChange> = {}
-  const result = yield* Effect.provideService(change, Noted, noted)
-  const entry: AuditChange = {
+  const note: Note = {}
+  const result = yield* Effect.provideService(change, Noted, note)
+  const { unchanged = false, ...noted } = note
+  const entry: AuditChange | undefined = unchanged ? undefined : {
     ...author,
     address: Option.getOrElse(state.request.remoteAddress, () => "unknown"),
     requestId: state.id,
@@ -122,7 +129,7 @@ const audited = Effect.fnUntraced(function*<A, E, R>(request: ChangeRequest, cha
   const { audit: { append }, unit: { atomically } } = yield* auditingOf
   return yield* atomically(Effect.gen(function*() {
     const { entry, result } = yield* described(request, change)
-    yield* append(entry)
+    if (entry !== undefined) yield* append(entry)
     return result
   }))
 })
@@ -130,6 +137,6 @@ const audited = Effect.fnUntraced(function*<A, E, R>(request: ChangeRequest, cha
 const auditedAfter = Effect.fnUntraced(function*<A, E, R>(request: ChangeRequest, change: Effect.Effect<A, E, R>) {
   const { audit: { append } } = yield* auditingOf
   const { entry, result } = yield* described(request, change)
-  yield* append(entry)
+  if (entry !== undefined) yield* append(entry)
   return result
 })

@@ -43,11 +43,13 @@ export const layer = EndpointGroup.make(
           const account = yield* parseId(Account.AccountId.parse, params.id)
           const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
           const { changed, former } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(payload.budget))
+          const unchanged = Object.keys(payload.budget).length === 0
           yield* note({
+            unchanged,
             before: { budget: KeyBudget.toWire(former) },
             after: { account, budget: KeyBudget.toWire(changed.budget) }
           })
-          yield* Effect.logInfo("An operator changed the budget of an API key", { account, key })
+          if (!unchanged) yield* Effect.logInfo("An operator changed the budget of an API key", { account, key })
           return keyOf(changed, (yield* accounts.spending.usedBy([changed])).get(changed.line))
         }
       ),

@@ -45,6 +45,20 @@ export const layer = EndpointGroup.make(
         }
       ),
 
+      updateKey: changes(["KeyBudgetInvalid", "KeyEnded", "KeyNotFound"], function*({ params, payload }) {
+        const account = yield* currentAccount
+        const key = yield* parseId(ApiKey.KeyId.parse, params.id)
+        const { changed, former } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(payload.budget))
+        const unchanged = Object.keys(payload.budget).length === 0
+        yield* note({
+          unchanged,
+          before: { budget: KeyBudget.toWire(former) },
+          after: { account, budget: KeyBudget.toWire(changed.budget) }
+        })
+        if (!unchanged) yield* Effect.logInfo("A member changed the budget of an API key", { account, key })
+        return keyOf(changed, (yield* accounts.spending.usedBy([changed])).get(changed.line))
+      }),
+
       rollKey: changes(
         ["KeyNotFound", "KeyEnded", "TooManyKeys"],
         function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
