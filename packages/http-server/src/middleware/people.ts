@@ -160,7 +160,8 @@ const makeChanges = Effect.gen(function*() {
     for (const { account, id } of yield* members.find(person)) {
       if (ruled.has(account) && ruled.get(account) === undefined) yield* members.remove(account, id)
     }
-  })
+    // Another sign-in has removed the member meanwhile.
+  }, Effect.catchTag("SessionsError", () => Effect.void))
 
   return { join, leave }
 })
