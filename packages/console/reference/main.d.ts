@@ -1,0 +1,3 @@
+import "@scalar/api-reference/style.css"
+import "./reference.css"
+// # sourceMappingURL=main.d.ts.map
