@@ -3,6 +3,8 @@ import { Result, Schema } from "effect"
 import { IpInterface } from "effect/net"
 import { AdminCreditsPlan, AdminStudioPlan } from "./AdminPlan.ts"
 import { field, int, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
+import { overlapRequest } from "./internal/overlapRequest.ts"
+import { page } from "./internal/pages.ts"
 import { KeyScope } from "./RequestPolicy.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 
@@ -33,10 +35,12 @@ export const AdminAccount = object("AdminAccount", "An account.", {
 export type AdminAccount = typeof AdminAccount.Type
 
 /** A page of accounts. */
-export const AdminAccountList = object("AdminAccountList", "A page of accounts.", {
-  data: list(AdminAccount, "The accounts, newest first."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminAccountList = page(
+  "AdminAccountList",
+  "A page of accounts.",
+  AdminAccount,
+  "The accounts, newest first."
+)
 
 const email = field(
   Schema.String.check(Schema.isBetweenLength(1, 254)),
@@ -86,7 +90,7 @@ export const CreateKeyRequest = object("CreateKeyRequest", "The API key to creat
   ),
   expires_at: optional(requestTime("When the key expires. Default: never."), "When the key expires. Default: never."),
   scopes: optional(
-    Schema.NonEmptyArray(KeyScope).check(Schema.isMaxLength(3)),
+    Schema.NonEmptyArray(KeyScope).check(Schema.isMaxLength(KeyScope.literals.length)),
     "The only requests that the key allows. Default: all."
   ),
   models: optional(
@@ -113,12 +117,12 @@ export type UpdateKeyRequest = typeof UpdateKeyRequest.Type
 export const rollOverlapSecondsMax = 30 * 86_400
 
 /** Rolls an API key. */
-export const RollKeyRequest = object("RollKeyRequest", "How to roll an API key.", {
-  overlap_seconds: optional(
-    Int64.check(Schema.isBetween({ minimum: 0, maximum: rollOverlapSecondsMax })),
-    "How long the former key stays valid, in seconds. Default: 86400."
-  )
-})
+export const RollKeyRequest = overlapRequest(
+  "RollKeyRequest",
+  "How to roll an API key.",
+  rollOverlapSecondsMax,
+  "How long the former key stays valid, in seconds. Default: 86400."
+)
 /** See the schema of the same name. */
 export type RollKeyRequest = typeof RollKeyRequest.Type
 
@@ -154,13 +158,20 @@ const key = {
   prefix: text("The first 12 characters of the key.")
 }
 
+const createdBy = nullable(
+  Schema.String,
+  "The id of the member or of the operator who created the key; `null` with a sign-in link of the account, and for keys " +
+    "that were created before this was recorded."
+)
+
 /** A new API key. */
 export const AdminNewKey = object("AdminNewKey", "A new API key.", {
   ...key,
   key: text("The key. Only this response contains it."),
   ...keyTerms,
   budget,
-  created_at: time("When the key was created.")
+  created_at: time("When the key was created."),
+  created_by: createdBy
 })
 
 /** An API key, without the key itself. */
@@ -173,6 +184,7 @@ export const AdminKey = object("AdminKey", "An API key, without the key itself."
     "What is used of the budget; `null` for a key without limits."
   ),
   created_at: time("When the key was created."),
+  created_by: createdBy,
   last_used_at: nullable(DateTime, "When the key was last used, to the minute."),
   revoked_at: nullable(DateTime, "When the key was revoked.")
 })

@@ -21,22 +21,23 @@ import {
   AdminVerification,
   GrantLotRequest
 } from "./AdminLedger.ts"
+import { AdminMembers } from "./AdminMemberApi.ts"
 import { AdminModels } from "./AdminModelApi.ts"
 import { AdminAudit, AdminOperators } from "./AdminOperatorApi.ts"
 import { AdminPlans } from "./AdminPlanApi.ts"
 import { AdminQueue } from "./AdminQueueApi.ts"
+import { AdminSessions } from "./AdminSessionApi.ts"
 import { AdminSignInLinks } from "./AdminSignInApi.ts"
 import { AdminWallet } from "./AdminWalletApi.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { Cursor } from "./internal/cursor.ts"
-import { documentation } from "./internal/documentation.ts"
+import { documentation, strictParsing } from "./internal/documentation.ts"
 import { parameter } from "./internal/fields.ts"
 import { completeAdmin } from "./internal/openApi.ts"
-import { AccountCount, PageSize, StatementSize } from "./Scalar.ts"
-
-const account = "/accounts/:id"
-const accountId = { id: parameter("The id of the account, `acct_…`.") }
+import { pageQuery } from "./internal/pages.ts"
+import { account, accountId, jobId } from "./internal/paths.ts"
+import { AccountCount, StatementSize } from "./Scalar.ts"
 
 /** Creates, lists, changes, suspends and resumes accounts. */
 export class AdminAccounts extends HttpApiGroup.make("accounts").add(
@@ -66,8 +67,7 @@ export class AdminAccounts extends HttpApiGroup.make("accounts").add(
             )
           ),
           status: Schema.optionalKey(AccountStatus.annotate({ description: "Lists only accounts with this status." })),
-          limit: Schema.optionalKey(PageSize),
-          cursor: Schema.optionalKey(Cursor)
+          ...pageQuery
         },
         success: AdminAccountList,
         error
@@ -185,7 +185,7 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
     ["not_found"],
     (error) =>
       HttpApiEndpoint.get("listBookings", "/generations/:id/ledger", {
-        params: { id: parameter("The id of the job, `gen_…`.") },
+        params: jobId,
         success: AdminTransactionList,
         error
       })
@@ -224,6 +224,7 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
 export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminAccounts)
   .add(AdminKeys)
+  .add(AdminMembers)
   .add(AdminPlans)
   .add(AdminWallet)
   .add(AdminGenerations)
@@ -234,11 +235,11 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminOperators)
   .add(AdminAudit)
   .add(AdminSignInLinks)
+  .add(AdminSessions)
   .middleware(AdminAuth)
   .middleware(Envelope)
   .prefix("/admin/v1")
-  .annotate(HttpApi.QueryParseOptions, { errors: "all" })
-  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotateMerge(strictParsing)
   .annotateMerge(documentation(
     "Kinora for operators",
     "Accounts, API keys, plans, balances, jobs, credits, bookings, webhooks, operators and the audit log of a Kinora " +

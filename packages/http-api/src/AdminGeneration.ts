@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { AdminWebhookDelivery } from "./AdminWebhook.ts"
 import { Kind, PublicError, Status } from "./Generation.ts"
 import { field, flag, int, list, nullable, object, text, time } from "./internal/fields.ts"
+import { page } from "./internal/pages.ts"
 import { DateTime, Int64, Plan } from "./Scalar.ts"
 
 /** A job, without links to its files. */
@@ -105,9 +106,11 @@ export const AdminGenerationDetail = object("AdminGenerationDetail", detail, {
 export type AdminGenerationDetail = typeof AdminGenerationDetail.Type
 
 /** A page of jobs, newest first. */
-export const AdminGenerationList = object("AdminGenerationList", "A page of jobs, newest first.", {
-  data: list(AdminGeneration, "The jobs."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminGenerationList = page(
+  "AdminGenerationList",
+  "A page of jobs, newest first.",
+  AdminGeneration,
+  "The jobs."
+)
 /** See the schema of the same name. */
 export type AdminGenerationList = typeof AdminGenerationList.Type

@@ -2,14 +2,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminGeneration, AdminGenerationDetail, AdminGenerationList } from "./AdminGeneration.ts"
-import { Kind, Status } from "./Generation.ts"
 import { operate } from "./internal/adminOperation.ts"
-import { optionalParameter, parameter, requestTime } from "./internal/fields.ts"
-import { ModelFilter } from "./internal/filters.ts"
-import { PageSize, Plan } from "./Scalar.ts"
-
-const accountId = { id: parameter("The id of the account, `acct_…`.") }
-const jobId = { id: parameter("The id of the job, `gen_…`.") }
+import { optionalParameter, requestTime } from "./internal/fields.ts"
+import { jobFilters, ModelFilter } from "./internal/filters.ts"
+import { pageQueryById } from "./internal/pages.ts"
+import { accountId, jobId } from "./internal/paths.ts"
 
 /** Lists, searches, reads and ends jobs of any account. */
 export class AdminGenerations extends HttpApiGroup.make("generations").add(
@@ -21,13 +18,7 @@ export class AdminGenerations extends HttpApiGroup.make("generations").add(
     (error) =>
       HttpApiEndpoint.get("listGenerations", "/accounts/:id/generations", {
         params: accountId,
-        query: {
-          status: Schema.optionalKey(Status.annotate({ description: "Returns only jobs with this status." })),
-          kind: Schema.optionalKey(Kind.annotate({ description: "Returns only jobs of this kind." })),
-          plan: Schema.optionalKey(Plan.annotate({ description: "Returns only jobs of this plan group." })),
-          limit: Schema.optionalKey(PageSize),
-          cursor: optionalParameter("`next_cursor` of the previous page.")
-        },
+        query: { ...jobFilters, ...pageQueryById },
         success: AdminGenerationList,
         error
       })
@@ -42,12 +33,11 @@ export class AdminGenerations extends HttpApiGroup.make("generations").add(
       HttpApiEndpoint.get("searchGenerations", "/generations", {
         query: {
           account: optionalParameter("Returns only jobs of the account with this id."),
-          status: Schema.optionalKey(Status.annotate({ description: "Returns only jobs with this status." })),
+          status: jobFilters.status,
           model: Schema.optionalKey(ModelFilter),
           created_after: Schema.optionalKey(requestTime("Returns only jobs created at this time or later.")),
           created_before: Schema.optionalKey(requestTime("Returns only jobs created before this time.")),
-          limit: Schema.optionalKey(PageSize),
-          cursor: optionalParameter("`next_cursor` of the previous page.")
+          ...pageQueryById
         },
         success: AdminGenerationList,
         error

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Reference } from "./AdminWallet.ts"
 import { field, flag, int, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
+import { page } from "./internal/pages.ts"
 import { Int64 } from "./Scalar.ts"
 
 /** The maximum of credits in one lot. */
@@ -69,10 +70,12 @@ export const AdminTransactionList = object("AdminTransactionList", "The transact
 })
 
 /** A page of the transactions of an account. */
-export const AdminStatement = object("AdminStatement", "A page of the transactions of an account, newest first.", {
-  data: list(AdminTransaction, "The transactions."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminStatement = page(
+  "AdminStatement",
+  "A page of the transactions of an account, newest first.",
+  AdminTransaction,
+  "The transactions."
+)
 
 /** Credits of a lot that can still be used. */
 export const AdminLotBalance = object("AdminLotBalance", "A lot that has credits and has not expired.", {

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Kind } from "./Generation.ts"
 import { field, list, nullable, object, text, time } from "./internal/fields.ts"
+import { page } from "./internal/pages.ts"
 import { DateTime } from "./Scalar.ts"
 
 /** An upstream that fails in a worker. */
@@ -31,9 +32,11 @@ export const AdminModel = object("AdminModel", "A model, and the state of its up
 export type AdminModel = typeof AdminModel.Type
 
 /** A page of models, in the order of the configuration, withdrawn ones last. */
-export const AdminModelList = object("AdminModelList", "A page of the models of the catalog.", {
-  data: list(AdminModel, "The models, in the order of the configuration, withdrawn ones last."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminModelList = page(
+  "AdminModelList",
+  "A page of the models of the catalog.",
+  AdminModel,
+  "The models, in the order of the configuration, withdrawn ones last."
+)
 /** See the schema of the same name. */
 export type AdminModelList = typeof AdminModelList.Type

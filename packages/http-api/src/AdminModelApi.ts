@@ -1,11 +1,9 @@
 /** The part of the operator API that is about models. */
-import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminModel, AdminModelList } from "./AdminModel.ts"
 import { operate } from "./internal/adminOperation.ts"
-import { Cursor } from "./internal/cursor.ts"
 import { parameter } from "./internal/fields.ts"
-import { PageSize } from "./Scalar.ts"
+import { pageQuery } from "./internal/pages.ts"
 
 const modelId = { id: parameter("The id of the model, or an alias of it.") }
 
@@ -18,7 +16,7 @@ export class AdminModels extends HttpApiGroup.make("models").add(
     [],
     (error) =>
       HttpApiEndpoint.get("listModels", "/models", {
-        query: { limit: Schema.optionalKey(PageSize), cursor: Schema.optionalKey(Cursor) },
+        query: pageQuery,
         success: AdminModelList,
         error
       })

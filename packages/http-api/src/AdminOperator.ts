@@ -1,8 +1,10 @@
 /** Operators and the audit log in the admin API. */
 import { Schema } from "effect"
-import { field, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
+import { field, list, nullable, object, requestTime, text, time } from "./internal/fields.ts"
+import { overlapRequest } from "./internal/overlapRequest.ts"
+import { page } from "./internal/pages.ts"
 import { OperatorRole } from "./RequestPolicy.ts"
-import { DateTime, Int64 } from "./Scalar.ts"
+import { DateTime } from "./Scalar.ts"
 
 /** The maximum overlap of a rotation in seconds: 30 days. */
 export const operatorOverlapSecondsMax = 2_592_000
@@ -22,12 +24,12 @@ export const CreateOperatorRequest = object("CreateOperatorRequest", "The operat
 export type CreateOperatorRequest = typeof CreateOperatorRequest.Type
 
 /** Creates a new token for an operator. */
-export const RotateOperatorRequest = object("RotateOperatorRequest", "How to rotate the token.", {
-  overlap_seconds: optional(
-    Int64.check(Schema.isBetween({ minimum: 0, maximum: operatorOverlapSecondsMax })),
-    "How long the former token works beside the new one. Default: 86400, one day."
-  )
-})
+export const RotateOperatorRequest = overlapRequest(
+  "RotateOperatorRequest",
+  "How to rotate the token.",
+  operatorOverlapSecondsMax,
+  "How long the former token works beside the new one. Default: 86400, one day."
+)
 /** See the schema of the same name. */
 export type RotateOperatorRequest = typeof RotateOperatorRequest.Type
 
@@ -61,15 +63,21 @@ export const AdminOperatorList = object("AdminOperatorList", "The operators of t
   data: list(AdminOperator, "The operators that are not revoked, then the latest revoked ones; at most 200.")
 })
 
-/** A change that an operator made. */
-export const AdminAuditEntry = object("AdminAuditEntry", "A change that an operator made.", {
+/** The role of the actor of an entry: of an operator, or of a member of an account. */
+export const AuditRole = Schema.Literals([...OperatorRole.literals, "member", "viewer"])
+
+/** A change that an operator or a member made, or a sign-in. */
+export const AdminAuditEntry = object("AdminAuditEntry", "A change that an operator or a member made, or a sign-in.", {
   id: text("The id of the entry, `aud_…`."),
   at: time("When the change was made."),
-  actor: text("The id of the operator; `owner` for `KINORA_ADMIN_TOKEN`."),
-  role: field(OperatorRole, "The role of the operator at that time."),
+  actor: text(
+    "The id of the operator, or `owner` for `KINORA_ADMIN_TOKEN`; in entries about sign-ins and members also the id of a " +
+      "member, an API key or an account."
+  ),
+  role: nullable(AuditRole, "The role of the actor at that time; `null` if nobody was authenticated."),
   address: text("The network address of the request."),
   request_id: text("The `X-Request-Id` of the request."),
-  action: text("The `operationId` of the request in this document."),
+  action: text("The `operationId` of the request in this document, or in that of the console."),
   subject: nullable(Schema.String, "The id of the object that was changed."),
   before: field(Schema.Json, "The properties that the change concerns, before it; `null` if they are not recorded."),
   after: field(Schema.Json, "The properties that the change concerns, after it; `null` if they are not recorded.")
@@ -78,7 +86,9 @@ export const AdminAuditEntry = object("AdminAuditEntry", "A change that an opera
 export type AdminAuditEntry = typeof AdminAuditEntry.Type
 
 /** A page of the audit log. */
-export const AdminAuditList = object("AdminAuditList", "A page of the audit log.", {
-  data: list(AdminAuditEntry, "The entries, newest first."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminAuditList = page(
+  "AdminAuditList",
+  "A page of the audit log.",
+  AdminAuditEntry,
+  "The entries, newest first."
+)

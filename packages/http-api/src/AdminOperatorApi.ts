@@ -10,8 +10,8 @@ import {
 } from "./AdminOperator.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { optionalParameter, parameter, requestTime } from "./internal/fields.ts"
+import { pageQueryById } from "./internal/pages.ts"
 import { shownOnce } from "./internal/shownOnce.ts"
-import { PageSize } from "./Scalar.ts"
 
 const operatorId = { id: parameter("The id of the operator, `opr_…`.") }
 
@@ -79,8 +79,7 @@ export class AdminAudit extends HttpApiGroup.make("audit").add(
           subject: optionalParameter("Returns only entries about the object with this id."),
           since: Schema.optionalKey(requestTime("Returns only entries from this time on.")),
           until: Schema.optionalKey(requestTime("Returns only entries before this time.")),
-          limit: Schema.optionalKey(PageSize),
-          cursor: optionalParameter("`next_cursor` of the previous page.")
+          ...pageQueryById
         },
         success: AdminAuditList,
         error

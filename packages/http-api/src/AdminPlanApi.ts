@@ -10,10 +10,7 @@ import {
   SubscribeStudioRequest
 } from "./AdminPlan.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
-import { parameter } from "./internal/fields.ts"
-
-const account = "/accounts/:id"
-const accountId = { id: parameter("The id of the account, `acct_…`.") }
+import { account, accountId } from "./internal/paths.ts"
 
 /** Starts, changes, sets and ends plans. */
 export class AdminPlans extends HttpApiGroup.make("plans").add(

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Kind } from "./Generation.ts"
 import { field, int, list, nullable, object, text, time } from "./internal/fields.ts"
+import { page } from "./internal/pages.ts"
 import { DateTime, Int64, Plan } from "./Scalar.ts"
 
 /** A worker whose lease holds. */
@@ -9,8 +10,8 @@ export const AdminWorker = object("AdminWorker", "A worker that runs jobs.", {
   id: text("The id of the worker, unique per start."),
   name: text("The name of the worker: its host, and its role."),
   status: field(
-    Schema.Literals(["running", "draining"]),
-    "`draining` workers claim no more jobs, and end after those that they run."
+    Schema.Literals(["running", "draining", "drained"]),
+    "`draining` workers claim no more jobs, and finish those that they run. `drained` ones run none, and can be resumed."
   ),
   models: list(Schema.String, "The ids of the models whose jobs it claims."),
   concurrency: int("The maximum number of jobs that it runs at the same time."),
@@ -22,20 +23,21 @@ export const AdminWorker = object("AdminWorker", "A worker that runs jobs.", {
 export type AdminWorker = typeof AdminWorker.Type
 
 /** A page of workers, by id. */
-export const AdminWorkerList = object("AdminWorkerList", "A page of workers, by id.", {
-  data: list(AdminWorker, "The workers."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminWorkerList = page("AdminWorkerList", "A page of workers, by id.", AdminWorker, "The workers.")
 /** See the schema of the same name. */
 export type AdminWorkerList = typeof AdminWorkerList.Type
+
+const withSlot = {
+  queued: int("The jobs that hold a slot and wait for a worker."),
+  processing: int("The jobs that a worker runs.")
+}
 
 /** The jobs of a model that have not ended. */
 export const AdminModelQueue = object("AdminModelQueue", "The jobs of a model that have not ended.", {
   model: text("The id of the model."),
   kind: nullable(Kind, "What the model produces; `null` for a model that the service does not have."),
   pending: int("The jobs that wait for a slot of their account."),
-  queued: int("The jobs that hold a slot and wait for a worker."),
-  processing: int("The jobs that a worker runs."),
+  ...withSlot,
   oldest_wait_seconds: nullable(Int64, "How long ago the oldest queued job was created; `null` if none is queued."),
   workers: int("The workers that claim jobs of the model.")
 })
@@ -43,10 +45,12 @@ export const AdminModelQueue = object("AdminModelQueue", "The jobs of a model th
 export type AdminModelQueue = typeof AdminModelQueue.Type
 
 /** A page of the queues of models, by the id of the model. */
-export const AdminModelQueueList = object("AdminModelQueueList", "A page of queues, by the id of their model.", {
-  data: list(AdminModelQueue, "The queues."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminModelQueueList = page(
+  "AdminModelQueueList",
+  "A page of queues, by the id of their model.",
+  AdminModelQueue,
+  "The queues."
+)
 /** See the schema of the same name. */
 export type AdminModelQueueList = typeof AdminModelQueueList.Type
 
@@ -56,16 +60,17 @@ export const AdminLane = object("AdminLane", "The jobs of an account in a plan g
   plan: field(Plan, "The plan group."),
   slots: int("The number of jobs that can hold a slot at the same time."),
   pending: int("The jobs that wait for a slot."),
-  queued: int("The jobs that hold a slot and wait for a worker."),
-  processing: int("The jobs that a worker runs.")
+  ...withSlot
 })
 /** See the schema of the same name. */
 export type AdminLane = typeof AdminLane.Type
 
 /** A page of lanes, by account and plan group. */
-export const AdminLaneList = object("AdminLaneList", "A page of lanes, by account and plan group.", {
-  data: list(AdminLane, "The lanes."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminLaneList = page(
+  "AdminLaneList",
+  "A page of lanes, by account and plan group.",
+  AdminLane,
+  "The lanes."
+)
 /** See the schema of the same name. */
 export type AdminLaneList = typeof AdminLaneList.Type

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { SessionRole } from "./ConsoleSession.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { field, object, optional, parameter, text, time } from "./internal/fields.ts"
+import { accountId } from "./internal/paths.ts"
 import { shownOnce } from "./internal/shownOnce.ts"
 
 /** Creates a sign-in link of an account. */
@@ -36,7 +37,7 @@ export class AdminSignInLinks extends HttpApiGroup.make("links").add(
     ["account_deleted", "console_disabled", "not_found", "too_many_links"],
     (error) =>
       HttpApiEndpoint.post("createAccountSignInLink", "/accounts/:id/sign-in-links", {
-        params: { id: parameter("The id of the account, `acct_…`.") },
+        params: accountId,
         payload: CreateSignInLinkRequest,
         success,
         error

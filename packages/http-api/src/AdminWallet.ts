@@ -1,6 +1,7 @@
 /** Balances in the admin API. */
 import { Schema } from "effect"
-import { field, flag, int, list, nullable, object, text, time } from "./internal/fields.ts"
+import { field, flag, int, nullable, object, text, time } from "./internal/fields.ts"
+import { page } from "./internal/pages.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 
 /** The operator's name for an operation that happens once: 1 to 128 printable ASCII characters. */
@@ -16,39 +17,37 @@ const amount = field(
   "The amount in US cents."
 )
 
+const requestOf = (identifier: string, noun: string, repeated: string) =>
+  object(identifier, `The ${noun} to make.`, {
+    reference: field(Reference, `Names the ${noun}. Repeating the same ${noun} ${repeated}.`),
+    usd_cents: amount
+  })
+
+const changeOf = (identifier: string, noun: string) =>
+  object(identifier, `A ${noun}.`, {
+    reference: text("The reference of the request."),
+    usd_cents: int("The amount in US cents."),
+    balance_usd_cents: int(`The balance right after this ${noun}, in US cents.`),
+    created_at: time(`When the ${noun} was made.`)
+  })
+
 /** Adds to the balance of an account. */
-export const DepositRequest = object("DepositRequest", "The deposit to make.", {
-  reference: field(Reference, "Names the deposit. Repeating the same deposit adds nothing."),
-  usd_cents: amount
-})
+export const DepositRequest = requestOf("DepositRequest", "deposit", "adds nothing")
 /** See the schema of the same name. */
 export type DepositRequest = typeof DepositRequest.Type
 
 /** A deposit. */
-export const AdminDeposit = object("AdminDeposit", "A deposit.", {
-  reference: text("The reference of the request."),
-  usd_cents: int("The amount in US cents."),
-  balance_usd_cents: int("The balance right after this deposit, in US cents."),
-  created_at: time("When the deposit was made.")
-})
+export const AdminDeposit = changeOf("AdminDeposit", "deposit")
 /** See the schema of the same name. */
 export type AdminDeposit = typeof AdminDeposit.Type
 
 /** Takes from the balance of an account. */
-export const DebitRequest = object("DebitRequest", "The debit to make.", {
-  reference: field(Reference, "Names the debit. Repeating the same debit takes nothing."),
-  usd_cents: amount
-})
+export const DebitRequest = requestOf("DebitRequest", "debit", "takes nothing")
 /** See the schema of the same name. */
 export type DebitRequest = typeof DebitRequest.Type
 
 /** A debit. */
-export const AdminDebit = object("AdminDebit", "A debit.", {
-  reference: text("The reference of the request."),
-  usd_cents: int("The amount in US cents."),
-  balance_usd_cents: int("The balance right after this debit, in US cents."),
-  created_at: time("When the debit was made.")
-})
+export const AdminDebit = changeOf("AdminDebit", "debit")
 /** See the schema of the same name. */
 export type AdminDebit = typeof AdminDebit.Type
 
@@ -71,10 +70,12 @@ export const AdminMovement = object("AdminMovement", "A change of the balance of
 export type AdminMovement = typeof AdminMovement.Type
 
 /** A page of the changes of a balance. */
-export const AdminMovementList = object("AdminMovementList", "A page of the changes of a balance.", {
-  data: list(AdminMovement, "The changes, newest first."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminMovementList = page(
+  "AdminMovementList",
+  "A page of the changes of a balance.",
+  AdminMovement,
+  "The changes, newest first."
+)
 
 /** An address to which a customer returns. */
 const ReturnUrl = Schema.String.check(
@@ -124,7 +125,9 @@ export const AdminCheckout = object("AdminCheckout", "An open checkout.", {
 export type AdminCheckout = typeof AdminCheckout.Type
 
 /** A page of the payments of an account. */
-export const AdminPaymentList = object("AdminPaymentList", "A page of the payments of an account.", {
-  data: list(AdminPayment, "The payments, newest first."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const AdminPaymentList = page(
+  "AdminPaymentList",
+  "A page of the payments of an account.",
+  AdminPayment,
+  "The payments, newest first."
+)

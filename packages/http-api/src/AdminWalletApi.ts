@@ -13,12 +13,10 @@ import {
   MovementKind
 } from "./AdminWallet.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
-import { parameter } from "./internal/fields.ts"
+import { account, accountId } from "./internal/paths.ts"
 import { PageSize } from "./Scalar.ts"
 
-const account = "/accounts/:id"
 const checkouts = `${account}/wallet/checkouts` as const
-const accountId = { id: parameter("The id of the account, `acct_…`.") }
 
 /** `kind:reference` of the last change of a page. */
 const MovementCursor = Schema.String.check(

@@ -1,6 +1,7 @@
 /** Webhook endpoints, deliveries and attempts in the admin API. */
 import { Schema } from "effect"
 import { field, int, list, nullable, object, optional, text, time } from "./internal/fields.ts"
+import { overlapRequest } from "./internal/overlapRequest.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 import { EventType } from "./Webhook.ts"
 
@@ -37,12 +38,12 @@ export const UpdateWebhookEndpointRequest = object(
 export type UpdateWebhookEndpointRequest = typeof UpdateWebhookEndpointRequest.Type
 
 /** Creates a new secret for an endpoint. */
-export const RotateWebhookSecretRequest = object("RotateWebhookSecretRequest", "How to rotate the secret.", {
-  overlap_seconds: optional(
-    Int64.check(Schema.isBetween({ minimum: 0, maximum: overlapSecondsMax })),
-    "How long the current secrets stay active beside the new one. Default: 0."
-  )
-})
+export const RotateWebhookSecretRequest = overlapRequest(
+  "RotateWebhookSecretRequest",
+  "How to rotate the secret.",
+  overlapSecondsMax,
+  "How long the current secrets stay active beside the new one. Default: 0."
+)
 /** See the schema of the same name. */
 export type RotateWebhookSecretRequest = typeof RotateWebhookSecretRequest.Type
 

@@ -3,31 +3,23 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { BearerAuth, ContentAuth, Envelope } from "./Access.ts"
 import { Account } from "./Account.ts"
-import {
-  CreatedResponse,
-  CreateGenerationRequest,
-  Generation,
-  GenerationList,
-  Kind,
-  ReplayedResponse,
-  Status
-} from "./Generation.ts"
+import { CreatedResponse, CreateGenerationRequest, Generation, GenerationList, ReplayedResponse } from "./Generation.ts"
 import { Health, Monitoring } from "./HealthApi.ts"
 import { ImageRequest, ImageResponse } from "./Image.ts"
 import { documentation } from "./internal/documentation.ts"
 import { creationErrors } from "./internal/errorCodes.ts"
 import { optionalParameter, parameter, requestTime } from "./internal/fields.ts"
-import { KeyFilter, ModelFilter, PromptFilter } from "./internal/filters.ts"
+import { jobFilters, KeyFilter, ModelFilter, PromptFilter } from "./internal/filters.ts"
 import { complete } from "./internal/openApi.ts"
 import { operation } from "./internal/operation.ts"
+import { pageQueryById } from "./internal/pages.ts"
+import { jobId } from "./internal/paths.ts"
 import { Model, ModelList } from "./Model.ts"
 import * as Policy from "./RequestPolicy.ts"
-import { IdempotencyKey, PageSize, Plan, Seconds } from "./Scalar.ts"
+import { IdempotencyKey, Seconds } from "./Scalar.ts"
 import { imageTypes, Upload } from "./Upload.ts"
 import { UsageReport } from "./Usage.ts"
 import { WebhookEvent, WebhookTest } from "./Webhook.ts"
-
-const jobId = { id: parameter("The id of the job, `gen_…`.") }
 
 /** Creates, lists, reads, follows and cancels jobs. */
 export class Generations extends HttpApiGroup.make("generations").add(
@@ -53,16 +45,13 @@ export class Generations extends HttpApiGroup.make("generations").add(
   }, (error) =>
     HttpApiEndpoint.get("list", "/generations", {
       query: {
-        status: Schema.optionalKey(Status.annotate({ description: "Returns only jobs with this status." })),
-        kind: Schema.optionalKey(Kind.annotate({ description: "Returns only jobs of this kind." })),
-        plan: Schema.optionalKey(Plan.annotate({ description: "Returns only jobs of this plan group." })),
+        ...jobFilters,
         model: Schema.optionalKey(ModelFilter),
         key: Schema.optionalKey(KeyFilter),
         from: Schema.optionalKey(requestTime("Returns only jobs created at this time or later.")),
         to: Schema.optionalKey(requestTime("Returns only jobs created before this time.")),
         q: Schema.optionalKey(PromptFilter),
-        limit: Schema.optionalKey(PageSize),
-        cursor: optionalParameter("`next_cursor` of the previous page.")
+        ...pageQueryById
       },
       success: GenerationList,
       error

@@ -2,7 +2,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ConsoleAuth } from "./Access.ts"
-import { AdminKeyList, AdminNewKey, CreateKeyRequest, RollKeyRequest } from "./AdminAccount.ts"
 import { AdminGenerationDetail } from "./AdminGeneration.ts"
 import { AdminStatement } from "./AdminLedger.ts"
 import { AccountSummary } from "./ConsoleAccount.ts"
@@ -10,46 +9,42 @@ import { Generation } from "./Generation.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
 import { Cursor } from "./internal/cursor.ts"
 import { parameter } from "./internal/fields.ts"
-import { shownOnce } from "./internal/shownOnce.ts"
+import { budgetChange, creation, listing, roll } from "./internal/keyOperations.ts"
+import { jobId } from "./internal/paths.ts"
 import * as Policy from "./RequestPolicy.ts"
 import { StatementSize } from "./Scalar.ts"
 
 const keyId = { id: parameter("The id of the key, `key_…`.") }
 
-/** Creates, rolls, lists and revokes the API keys of the account. */
+/** Creates, changes, rolls, lists and revokes the API keys of the account. */
 export class ConsoleKeys extends HttpApiGroup.make("keys").add(
   browse(
     Policy.browsing("viewer"),
     "List the API keys",
-    "All keys in use, then the latest revoked ones; at most 200.",
+    listing.description,
     [],
-    (error) => HttpApiEndpoint.get("listKeys", "/keys", { success: AdminKeyList, error })
+    (error) => HttpApiEndpoint.get("listKeys", "/keys", { ...listing.schemas, error })
   ),
   submit(
     Policy.browsing("member"),
-    "Create an API key",
-    "Only this response contains the key; the service stores a digest.",
+    creation.summary,
+    creation.description,
     ["too_many_keys"],
-    (error) =>
-      HttpApiEndpoint.post("createKey", "/keys", {
-        payload: CreateKeyRequest,
-        success: shownOnce(AdminNewKey.pipe(HttpApiSchema.status(201))),
-        error
-      })
+    (error) => HttpApiEndpoint.post("createKey", "/keys", { ...creation.schemas, error })
   ),
   submit(
     Policy.browsing("member"),
-    "Roll an API key",
-    "Creates a key with the same name and restrictions. The former key expires after `overlap_seconds`. Only this " +
-      "response contains the new key.",
+    budgetChange.summary,
+    budgetChange.description,
+    ["not_found", "key_ended"],
+    (error) => HttpApiEndpoint.patch("updateKey", "/keys/:id", { params: keyId, ...budgetChange.schemas, error })
+  ),
+  submit(
+    Policy.browsing("member"),
+    roll.summary,
+    roll.description,
     ["not_found", "key_ended", "too_many_keys"],
-    (error) =>
-      HttpApiEndpoint.post("rollKey", "/keys/:id/roll", {
-        params: keyId,
-        payload: RollKeyRequest,
-        success: shownOnce(AdminNewKey.pipe(HttpApiSchema.status(201))),
-        error
-      })
+    (error) => HttpApiEndpoint.post("rollKey", "/keys/:id/roll", { params: keyId, ...roll.schemas, error })
   ),
   alter(
     Policy.browsing("member"),
@@ -60,7 +55,10 @@ export class ConsoleKeys extends HttpApiGroup.make("keys").add(
     (error) =>
       HttpApiEndpoint.delete("revokeKey", "/keys/:id", { params: keyId, success: HttpApiSchema.NoContent, error })
   )
-).middleware(ConsoleAuth).annotate(OpenApi.Description, "Create, roll, list and revoke the API keys of the account.") {}
+).middleware(ConsoleAuth).annotate(
+  OpenApi.Description,
+  "Create, change, roll, list and revoke the API keys of the account."
+) {}
 
 /** Reports the account and its jobs. */
 export class ConsoleReports extends HttpApiGroup.make("reports").add(
@@ -91,7 +89,7 @@ export class ConsoleReports extends HttpApiGroup.make("reports").add(
     ["not_found"],
     (error) =>
       HttpApiEndpoint.get("getActivity", "/generations/:id/activity", {
-        params: { id: parameter("The id of the job, `gen_…`.") },
+        params: jobId,
         success: AdminGenerationDetail,
         error
       })

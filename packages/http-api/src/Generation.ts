@@ -1,7 +1,8 @@
 /** Jobs and the requests that create them. */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
-import { field, flag, int, list, nullable, object, optional, text, time } from "./internal/fields.ts"
+import { field, flag, int, nullable, object, optional, text, time } from "./internal/fields.ts"
+import { page } from "./internal/pages.ts"
 import { BooleanText, DateTime, Int64, Plan } from "./Scalar.ts"
 
 /** The next step until a job has ended. */
@@ -78,10 +79,7 @@ export const Generation = object("Generation", "A job.", {
 export type Generation = typeof Generation.Type
 
 /** A page of jobs, newest first. */
-export const GenerationList = object("GenerationList", "A page of jobs, newest first.", {
-  data: list(Generation, "The jobs."),
-  next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
-})
+export const GenerationList = page("GenerationList", "A page of jobs, newest first.", Generation, "The jobs.")
 /** See the schema of the same name. */
 export type GenerationList = typeof GenerationList.Type
 

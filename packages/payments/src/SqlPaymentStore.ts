@@ -1,6 +1,6 @@
 /** Payments in Postgres. The table holds neither addresses of checkouts nor anything about the customer but the account. */
 import type { Migrations } from "@kinora/persistence/Migrations"
-import { mapSql } from "@kinora/persistence/StorageError"
+import { methods } from "@kinora/persistence/StorageError"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { paymentsTable } from "./internal/sql/migrations.ts"
@@ -17,18 +17,16 @@ export const migrations: Migrations = {
 export const layer: Layer.Layer<PaymentStore, never, SqlClient.SqlClient> = Layer.effect(
   PaymentStore,
   Effect.map(SqlClient.SqlClient, (sql) =>
-    PaymentStore.of({
-      lockAccount: (account) => Rows.lockAccount(sql, account).pipe(mapSql("PaymentStore.lockAccount")),
-      countOpen: (account) => Rows.countOpen(sql, account).pipe(mapSql("PaymentStore.countOpen")),
-      insert: (payment, dueAt) => Rows.insert(sql, payment, dueAt).pipe(mapSql("PaymentStore.insert")),
-      find: (id) => Rows.find(sql, id).pipe(mapSql("PaymentStore.find")),
-      // Locks and reads in two statements: the second one sees the commits that the lock waited for.
-      lock: (id) => Rows.lock(sql, id).pipe(Effect.andThen(Rows.find(sql, id)), mapSql("PaymentStore.lock")),
-      saveCheckout: (id, checkout) => Rows.saveCheckout(sql, id, checkout).pipe(mapSql("PaymentStore.saveCheckout")),
-      settle: (id, settlement) => Rows.settle(sql, id, settlement).pipe(mapSql("PaymentStore.settle")),
-      list: (query) => Rows.list(sql, query).pipe(mapSql("PaymentStore.list")),
-      claimDue: (query) => Rows.claimDue(sql, query).pipe(mapSql("PaymentStore.claimDue")),
-      deleteSettled: (before, limit) =>
-        Rows.deleteSettled(sql, before, limit).pipe(mapSql("PaymentStore.deleteSettled"))
-    }))
+    PaymentStore.of(methods("PaymentStore", sql, {
+      lockAccount: Rows.lockAccount,
+      countOpen: Rows.countOpen,
+      insert: Rows.insert,
+      find: Rows.find,
+      lock: Rows.lock,
+      saveCheckout: Rows.saveCheckout,
+      settle: Rows.settle,
+      list: Rows.list,
+      claimDue: Rows.claimDue,
+      deleteSettled: Rows.deleteSettled
+    })))
 )

@@ -5,18 +5,8 @@
  * without a timer. A commit costs the same for one command as for sixty-four, so
  * throughput grows with load.
  */
-import {
-  type Cause,
-  Clock,
-  Duration,
-  Effect,
-  Exit,
-  Fiber,
-  identity,
-  RequestResolver,
-  type Result,
-  Semaphore
-} from "effect"
+import { type Cause, type Context, Duration, Effect, Exit, identity, type Result } from "effect"
+import * as FoldedSets from "./internal/foldedSets.ts"
 import * as LockedKeys from "./internal/lockedKeys.ts"
 import * as LockTimeout from "./internal/lockTimeout.ts"
 import * as StorageError from "./StorageError.ts"
@@ -76,12 +66,18 @@ export const makeWith = <Command, A, E>(
 ): (command: Command) => Effect.Effect<A, E> => {
   const run = runSet(options)
   const runOne = (command: Command) => Effect.flatMap(run([command]), ([answer]) => answer!)
-  const resolverOf = makeResolver(options, run, runOne)
-  return (command) =>
-    Effect.flatMap(isOpen, (open) => {
-      if (open) return runOne(command)
-      return Effect.request(new LockedKeys.Fold<Command, A, E>({ command }), resolverOf(command))
-    })
+  const add = makeSets(options, run, runOne)
+  const fold = (command: Command) =>
+    Effect.withFiber<A, E>(({ context }) =>
+      Effect.callback((resume) => {
+        const entry = makeEntry(command, context, resume)
+        add(entry)
+        return Effect.sync(() => {
+          entry.hasLeft = true
+        })
+      })
+    )
+  return (command) => Effect.flatMap(isOpen, (open) => open ? runOne(command) : fold(command))
 }
 
 /**
@@ -105,9 +101,6 @@ type RunSet<Command, A, E> = (
 /** Maximum number of commands of a failed set that run at the same time, each by itself. */
 const aloneMax = 8
 
-/** Maximum number of sets that run above `setsMax` because they are late. */
-const lateMax = 4
-
 /** Runs a set. A wrong number of results is a bug of `run` that shows after its commit, so every command gets it. */
 const runSet = <Command, A, E>({ name, run }: FoldingOptions<Command, A, E>): RunSet<Command, A, E> => (commands) =>
   Effect.map(Effect.suspend(() => run(commands)), (answers) => {
@@ -116,13 +109,28 @@ const runSet = <Command, A, E>({ name, run }: FoldingOptions<Command, A, E>): Ru
     return commands.map(() => Exit.die(bug))
   })
 
-/** Returns a function that returns the resolver of a command, which depends on whether its key is locked. */
-const makeResolver = <Command, A, E>(
+const makeEntry = <Command, A, E>(
+  command: Command,
+  context: Context.Context<never>,
+  resume: (exit: Exit.Exit<A, E>) => void
+): FoldedSets.Entry<Command, A, E> => {
+  const entry: FoldedSets.Entry<Command, A, E> = {
+    command,
+    context,
+    hasLeft: false,
+    settle: (exit) => {
+      if (!entry.hasLeft) resume(exit)
+    }
+  }
+  return entry
+}
+
+/** Returns the function that adds an entry: to the sets of its key if that is locked, otherwise to those of all keys. */
+const makeSets = <Command, A, E>(
   { keyOf, membersMax = 64, name, patience = "1 second", setsMax = 1 }: FoldingOptions<Command, A, E>,
   run: RunSet<Command, A, E>,
   runOne: (command: Command) => Effect.Effect<A, E>
-): (command: Command) => RequestResolver.RequestResolver<LockedKeys.Fold<Command, A, E>> => {
-  const turns = makeTurns(setsMax, patience)
+): FoldedSets.AddEntry<Command, A, E> => {
   type Entries = LockedKeys.Entries<Command, A, E>
   type Unsettled = LockedKeys.Unsettled<Command, A, E>
   const settled: Unsettled = { entries: [], exit: undefined }
@@ -131,22 +139,22 @@ const makeResolver = <Command, A, E>(
   const settleEach = (entries: Entries) =>
     Effect.forEach(
       entries,
-      (entry) => Effect.map(Effect.exit(runOne(entry.request.command)), (exit) => entry.completeUnsafe(exit)),
+      (entry) => Effect.map(Effect.exit(runOne(entry.command)), entry.settle),
       { concurrency: aloneMax, discard: true }
     )
 
   const settle = (entries: Entries): Effect.Effect<Unsettled> =>
-    Effect.exit(run(entries.map((entry) => entry.request.command))).pipe(
+    Effect.exit(run(entries.map(({ command }) => command))).pipe(
       keyOf === undefined ? identity : Effect.provideService(LockTimeout.CallerReruns, true),
       Effect.flatMap((exit) => {
         if (Exit.isSuccess(exit)) {
-          entries.forEach((entry, index) => entry.completeUnsafe(exit.value[index]!))
+          entries.forEach((entry, index) => entry.settle(exit.value[index]!))
           return Effect.succeed(settled)
         }
         const failure = Exit.failCause(exit.cause)
         if (keyOf !== undefined && LockTimeout.isIn(exit.cause)) return Effect.succeed({ entries, exit: failure })
         if (entries.length > 1 && wasUndone(exit.cause)) return Effect.as(settleEach(entries), settled)
-        for (const entry of entries) entry.completeUnsafe(failure)
+        for (const entry of entries) entry.settle(failure)
         return Effect.succeed(settled)
       }),
       // Without the stack of the first caller, which would be wrong for the others.
@@ -155,108 +163,30 @@ const makeResolver = <Command, A, E>(
 
   const lockedKeys = keyOf && LockedKeys.make({ keyOf, membersMax, settle })
 
-  /** Runs a set. Keys that were found locked before its turn do not run with the others. */
-  const settleSet = (entries: Entries) => {
-    if (lockedKeys === undefined) return Effect.asVoid(turns.run(settle(entries)))
-    const settleFree = Effect.suspend(() => {
-      const { free, locked } = lockedKeys.split(entries)
-      if (free.length === 0) return Effect.succeed(locked)
-      return Effect.map(settle(free), (unsettled) => {
-        // Within the turn, so that the next set does not run these keys.
-        lockedKeys.lock(unsettled.entries)
-        return [...locked, ...unsettled.entries]
-      })
+  const runFree = (entries: Entries) =>
+    Effect.map(settle(entries), (unsettled) => {
+      // Within the turn, so that the next set does not run these keys.
+      for (const entry of unsettled.entries) lockedKeys?.add(entry)
     })
-    return Effect.flatMap(turns.run(settleFree), lockedKeys.run)
+
+  /** Runs a set. Keys that were found locked before its turn do not run with the others. */
+  const runTurn = (entries: Entries) => {
+    if (lockedKeys === undefined) return runFree(entries)
+    const free = entries.filter((entry) => {
+      const isLocked = lockedKeys.has(entry.command)
+      if (isLocked) lockedKeys.add(entry)
+      return !isLocked
+    })
+    return free.length === 0 ? Effect.void : runFree(free)
   }
 
-  const resolver = RequestResolver.make<LockedKeys.Fold<Command, A, E>>(settleSet).pipe(
-    // Waits for a free permit without taking it, so that the set stays open until it can run.
-    RequestResolver.setDelayEffect(turns.free),
-    RequestResolver.batchN(membersMax)
-  )
-  return (command) => lockedKeys?.resolverOf(command) ?? resolver
-}
-
-/** The turn of a running set. */
-interface Turn {
-  /** The permit that the set holds: one of its own, or one for late sets. */
-  held: Semaphore.Semaphore
-  /** The fiber that lets other sets run when this one is late. Exists if another set waits. */
-  watch: Fiber.Fiber<unknown> | undefined
-  isEnded: boolean
-  /** On the monotonic clock, in milliseconds. */
-  readonly startedAt: number
-}
-
-const monotonicMillis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
-
-/** The turns of the sets of a fold. */
-const makeTurns = (setsMax: number, patience: Duration.Input) => {
-  const permits = Semaphore.makeUnsafe(setsMax)
-  const latePermits = Semaphore.makeUnsafe(lateMax)
-  const patienceMillis = Duration.toMillis(Duration.fromInputUnsafe(patience))
-  const running = new Set<Turn>()
-  let waiting = 0
-
-  /** Waits until a set is late, and gives its permit to the next set. */
-  const giveWay = (turn: Turn) =>
-    Effect.uninterruptibleMask((restore) =>
-      monotonicMillis.pipe(
-        Effect.flatMap((now) => {
-          const left = turn.startedAt + patienceMillis - now
-          return left > 0 ? restore(Effect.sleep(left)) : Effect.void
-        }),
-        Effect.andThen(restore(latePermits.take(1))),
-        Effect.flatMap(() => {
-          if (turn.isEnded) return latePermits.release(1)
-          turn.held = latePermits
-          return permits.release(1)
-        })
-      )
-    )
-
-  /** Not a race, which would need two more fibers. */
-  const watch = (turn: Turn) =>
-    turn.watch !== undefined || turn.isEnded ? Effect.void : Effect.uninterruptible(Effect.map(
-      Effect.forkDetach(giveWay(turn), { startImmediately: true }),
-      (fiber) => {
-        turn.watch = fiber
-      }
-    ))
-
-  /** Waits for a permit. Only sets that others wait for are watched, so that the others need no timer. */
-  const wait = <B>(permit: Effect.Effect<B>) =>
-    Effect.suspend(() => {
-      waiting++
-      const watched = running.size === 0
-        ? permit
-        : Effect.andThen(Effect.forEach(running, watch, { discard: true }), permit)
-      return Effect.ensuring(watched, Effect.sync(() => waiting--))
-    })
-
-  const start = Effect.flatMap(monotonicMillis, (startedAt) => {
-    const turn: Turn = { held: permits, watch: undefined, isEnded: false, startedAt }
-    running.add(turn)
-    return waiting === 0 ? Effect.succeed(turn) : Effect.as(watch(turn), turn)
+  const add = FoldedSets.make<Command, A, E>({
+    membersMax,
+    setsMax,
+    patience: Duration.toMillis(Duration.fromInputUnsafe(patience)),
+    run: runTurn
   })
-
-  const end = (turn: Turn) =>
-    Effect.suspend(() => {
-      turn.isEnded = true
-      running.delete(turn)
-      return turn.watch === undefined ? Effect.void : Fiber.interrupt(turn.watch)
-    })
-
-  /** Runs a set with a permit, which the next set may take when this one is late. */
-  const run = <B>(set: Effect.Effect<B>) =>
-    Effect.acquireUseRelease(
-      Effect.andThen(wait(Effect.interruptible(permits.take(1))), start),
-      () => set,
-      (turn) => Effect.andThen(end(turn), Effect.suspend(() => turn.held.release(1)))
-    )
-
-  return { free: wait(permits.withPermits(1)(Effect.void)), run }
+  return (entry) => lockedKeys?.has(entry.command) === true ? lockedKeys.add(entry) : add(entry)
 }
 
 /**

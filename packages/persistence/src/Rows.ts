@@ -148,9 +148,18 @@ export const decodeAll = <Row extends Schema.Codec<unknown, unknown>>(
   return (statement) => Effect.flatMap(statement, decode)
 }
 
+/** Decodes the number that a statement such as `SELECT count(*)::int4 AS count FROM ledger_entry` returns. */
+export const decodeCount = <E, R>(
+  statement: Effect.Effect<ReadonlyArray<unknown>, E, R>
+): Effect.Effect<number, E | Schema.SchemaError, R> =>
+  // An aggregate without GROUP BY returns exactly one row.
+  Effect.map(decodeCounts(statement), ([row]) => row!.count)
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const decodeCounts = decodeAll(Schema.Struct({ count: Schema.Int }))
 
 /** The parts of a statement that depend on its columns, but not on their rows. */
 interface Shape {

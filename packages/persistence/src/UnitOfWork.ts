@@ -8,16 +8,17 @@
  * Keep slow work out of a unit: it holds a connection and locks, and its body may
  * run again after a conflict.
  */
-import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Random, Semaphore } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import * as LockTimeout from "./internal/lockTimeout.ts"
-import * as LostConnection from "./internal/lostConnection.ts"
 import { makeMemoryMap, type MemoryMap } from "./internal/memoryMap.ts"
 import * as OpenUnit from "./internal/openUnit.ts"
-import * as StorageError from "./StorageError.ts"
+import * as SqlUnit from "./internal/sqlUnit.ts"
+import * as UnitDeadlines from "./internal/unitDeadlines.ts"
+import type * as StorageError from "./StorageError.ts"
 
 export type { MemoryMap } from "./internal/memoryMap.ts"
 export { UnitDoomed, UnitEnded } from "./internal/openUnit.ts"
+export { UnitTooLong } from "./internal/sqlUnit.ts"
 
 /** Runs the writes of several stores as one transaction. */
 export class UnitOfWork extends Context.Service<UnitOfWork, {
@@ -68,14 +69,6 @@ export interface UnitOfWorkOptions {
   readonly deadline?: Duration.Input | undefined
 }
 
-/** A unit did not reach its commit before its deadline. The cause of a `StorageError`. */
-export class UnitTooLong extends Error {
-  override readonly name = "UnitTooLong"
-  constructor(deadline: Duration.Duration) {
-    super(`The unit of work did not commit within ${Duration.format(deadline)}`)
-  }
-}
-
 /** Provides units as transactions of the surrounding `SqlClient`. */
 export const layerSqlWith = (
   { deadline = "10 seconds", reruns = 5 }: UnitOfWorkOptions
@@ -84,6 +77,8 @@ export const layerSqlWith = (
     UnitOfWork,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const lifetime = Duration.fromInputUnsafe(deadline)
+      const deadlines = yield* UnitDeadlines.make(lifetime)
       // Every layer over one client has the same key, so that units of all its packages join.
       const key = OpenUnit.makeKey(sql.transactionService.key)
 
@@ -99,7 +94,8 @@ export const layerSqlWith = (
             (effect) =>
               Effect.flatMap(
                 isInTransaction,
-                (nested) => beginWithin(sql, key, effect, { deadline, reruns: nested ? undefined : reruns })
+                (nested) =>
+                  SqlUnit.begin(sql, key, effect, { deadlines, lifetime, reruns: nested ? undefined : reruns })
               )
           ),
         // The client runs callbacks with the services of this fiber, and the unit has ended by then.
@@ -152,7 +148,7 @@ export const layerMemory: Layer.Layer<UnitOfWork | MemoryBackend> = Layer.effect
       }))
       // A fiber that waits for the lock can be interrupted; `withPermits` releases it in every case.
       return restore(lock.withPermits(1)(Effect.uninterruptible(unit))).pipe(
-        // Also if the interruption discards the value of a unit that has committed.
+        // On every exit, since an interruption can discard the value of a unit that has committed.
         Effect.onExit(() => Effect.forEach(callbacks, runCallback, { discard: true }))
       )
     })
@@ -204,96 +200,6 @@ const joinOr = <A, E, R>(
     const unit = Context.get(fiber.context, key)
     return unit === undefined ? outermost(effect) : OpenUnit.join(key, unit, effect)
   }) as Effect.Effect<A, Exclude<E, SqlError.SqlError>, R> // `outermost` translates it; a joined unit fails as a whole
-
-/** Runs a unit, and rolls it back if it has not begun to commit when its deadline passes. */
-const beginWithin = <A, E, R>(
-  sql: SqlClient.SqlClient,
-  key: OpenUnit.UnitKey,
-  effect: Effect.Effect<A, E, R>,
-  options: { readonly deadline: Duration.Input; readonly reruns: number | undefined }
-): Effect.Effect<A, E, R> =>
-  Effect.withFiber((fiber) => {
-    const deadline = Duration.fromInputUnsafe(options.deadline)
-    const waitsForLocks = options.reruns !== undefined && !fiber.getRef(LockTimeout.CallerReruns)
-    const progress: Progress = {
-      isCommitting: false,
-      isLate: false,
-      reruns: options.reruns ?? 0,
-      lockedUntil: waitsForLocks ? nowMillis() + Duration.toMillis(LockTimeout.lockWaitMax) : 0,
-      lostUntil: nowMillis() + Duration.toMillis(LostConnection.lostMax)
-    }
-    const stopped = Effect.suspend(() => {
-      progress.isLate = true
-      // The statement that commits has its own deadline, and only its response tells whether the unit was applied.
-      if (progress.isCommitting) return Effect.never
-      const cause = new UnitTooLong(deadline)
-      const operation = "UnitOfWork.atomically"
-      return Effect.fail(new StorageError.StorageError({ operation, reason: "unavailable", cause }) as E)
-    })
-    return Effect.raceFirst(beginSql(sql, key, effect, progress), Effect.andThen(sleep(deadline), stopped))
-  })
-
-/** The progress of an outermost unit. */
-interface Progress {
-  isCommitting: boolean
-  /** Whether its deadline has passed, so that it does not run again. */
-  isLate: boolean
-  readonly reruns: number
-  /** Time until which the unit runs again after a lock timeout, in milliseconds since 1970. */
-  readonly lockedUntil: number
-  /** Time until which the unit runs again after a lost connection, in milliseconds since 1970. */
-  readonly lostUntil: number
-}
-
-/** Runs a unit as a transaction, or as a savepoint of the open one, and again after a conflict. */
-const beginSql = <A, E, R>(
-  sql: SqlClient.SqlClient,
-  key: OpenUnit.UnitKey,
-  effect: Effect.Effect<A, E, R>,
-  progress: Progress,
-  run = 0
-): Effect.Effect<A, E, R> => {
-  const setCommitting = (isCommitting: boolean) =>
-    Effect.sync(() => {
-      progress.isCommitting = isCommitting
-    })
-  return OpenUnit.begin(key, effect, (body) => sql.withTransaction(Effect.tap(body, () => setCommitting(true)))).pipe(
-    Effect.catchCause((cause): Effect.Effect<A, E, R> => {
-      const failure = StorageError.findInCause("UnitOfWork.atomically", cause)
-      if (progress.isLate || !runsAgain(cause, failure, progress, run)) {
-        return failure === undefined || Cause.hasInterruptsOnly(cause)
-          ? Effect.failCause(cause as Cause.Cause<E>)
-          : Effect.fail(failure as E)
-      }
-      return setCommitting(false).pipe(
-        Effect.andThen(backOff(run)),
-        Effect.andThen(beginSql(sql, key, effect, progress, run + 1))
-      )
-    })
-  )
-}
-
-/** Returns whether nothing of a failed unit was applied, and a further run is allowed. */
-const runsAgain = (
-  cause: Cause.Cause<unknown>,
-  failure: StorageError.StorageError | undefined,
-  { isCommitting, lockedUntil, lostUntil, reruns }: Progress,
-  run: number
-): boolean => {
-  if (LockTimeout.isIn(cause)) return nowMillis() < lockedUntil
-  if (run >= reruns) return false
-  return failure?.reason === "conflict" || (!isCommitting && LostConnection.isIn(cause) && nowMillis() < lostUntil)
-}
-
-/** Waits 4 ms, doubled with each run (up to 64 ms) and spread by half, so that the parties of a conflict do not meet again. */
-const backOff = (run: number) =>
-  Effect.flatMap(Random.nextBetween(0.5, 1.5), (spread) => sleep(Duration.millis(4 * 2 ** Math.min(run, 4) * spread)))
-
-const nowMillis = () => Clock.Clock.defaultValue().currentTimeMillisUnsafe()
-
-/** Waits in real time, since the database has no test clock. */
-const sleep = (duration: Duration.Duration) =>
-  Effect.provideService(Effect.sleep(duration), Clock.Clock, Clock.Clock.defaultValue())
 
 const runCallback = (callback: Effect.Effect<void>) =>
   Effect.catchCause(callback, (cause) => Effect.logError("A callback after a commit died", cause))

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Cause, Deferred, Effect, Exit, Fiber, Queue, Result, Scheduler, Schema } from "effect"
+import { Cause, Clock, Deferred, type Duration, Effect, Exit, Fiber, Queue, Result, Scheduler, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Folding from "../src/Folding.ts"
@@ -288,6 +288,83 @@ it.effect("runs the next set immediately when the running one is late already", 
     yield* Deferred.succeed(gate, undefined)
     assert.strictEqual(yield* Fiber.join(hanging), -1)
     assert.strictEqual(yield* call(2), 2)
+  }))
+
+it.effect("runs thousands of waiting sets that end at once", () =>
+  Effect.gen(function*() {
+    const gate = yield* Deferred.make<void>()
+    const call = Folding.makeWith<number, number, never>(notOpen, {
+      name: "test",
+      membersMax: 1,
+      run: (commands) => Effect.as(commands[0] === 0 ? Deferred.await(gate) : Effect.void, commands)
+    })
+    const fibers = yield* Effect.forEach(Array.from({ length: 20_000 }, (_, n) => n), (n) =>
+      Effect.forkChild(call(n), { startImmediately: true }))
+    yield* Deferred.succeed(gate, undefined)
+    assert.strictEqual((yield* Effect.forEach(fibers, Fiber.join)).length, 20_000)
+  }))
+
+it.effect("runs further sets after a key function that throws", () =>
+  Effect.gen(function*() {
+    const gate = yield* Deferred.make<void>()
+    const problem = new Error("no key")
+    let throws = false
+    const call = Folding.makeWith<number, number, StorageError>(notOpen, {
+      name: "test",
+      keyOf: (n) => {
+        if (throws && n === 3) throw problem
+        return String(n)
+      },
+      run: (commands) =>
+        commands[0] === 1
+          ? Effect.andThen(Deferred.await(gate), Effect.fail(lockTimeout))
+          : Effect.succeed(commands)
+    })
+    const start = (n: number) => Effect.forkChild(Effect.exit(call(n)), { startImmediately: true })
+    const first = yield* start(1)
+    const broken = yield* start(3)
+    throws = true
+    yield* Deferred.succeed(gate, undefined)
+    assert.strictEqual(outcomeOf(yield* Fiber.join(broken)), problem)
+    assert.strictEqual(yield* call(2), 2)
+    yield* Fiber.interrupt(first)
+  }))
+
+it.effect("leaves no timer behind when nothing waits or runs", () =>
+  Effect.gen(function*() {
+    const gates = Array.from({ length: 2 }, () => Deferred.makeUnsafe<void>())
+    let set = 0
+    const call = Folding.makeWith<number, number, never>(notOpen, {
+      name: "test",
+      run: (commands) => Effect.as(Deferred.await(gates[set++]!), commands)
+    })
+    let sleeping = 0
+    const clock = yield* Clock.Clock
+    const counted: Clock.Clock = {
+      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe(),
+      currentTimeMillis: clock.currentTimeMillis,
+      currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+      currentTimeNanos: clock.currentTimeNanos,
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: clock.monotonicTimeNanos,
+      sleep: (duration: Duration.Duration) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => sleeping++),
+          () => clock.sleep(duration),
+          () => Effect.sync(() => sleeping--)
+        )
+    }
+    yield* Effect.gen(function*() {
+      const first = yield* Effect.forkChild(call(1), { startImmediately: true })
+      assert.strictEqual(sleeping, 0)
+      const second = yield* Effect.forkChild(call(2), { startImmediately: true })
+      assert.strictEqual(sleeping, 1)
+      yield* Deferred.succeed(gates[0]!, undefined)
+      yield* Fiber.join(first)
+      yield* Deferred.succeed(gates[1]!, undefined)
+      yield* Fiber.join(second)
+      assert.strictEqual(sleeping, 0)
+    }).pipe(Effect.provideService(Clock.Clock, counted))
   }))
 
 it.effect("does not run a set again that returned the wrong number of results", () =>

@@ -1,10 +1,13 @@
 /** `kinora account`. */
 import { AccountStatus, type AdminAccount } from "@kinora/http-api/AdminAccount"
-import { Effect, Option, Schema } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import type { Operator } from "../Operator.ts"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
+import { given, optionalText } from "./flags.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
+import { page, pageQuery, showPage } from "./page.ts"
 import { showSignInLink } from "./showSignInLink.ts"
 
 /** Shows an account. */
@@ -42,25 +45,18 @@ const list = operatorCommand(
   "list",
   "List accounts, newest first",
   {
-    search: Flag.String("search").pipe(Flag.withDescription("Part of the e-mail address"), Flag.optional),
+    search: optionalText("search", "Part of the e-mail address"),
     status: Flag.Literals("status", AccountStatus.literals).pipe(Flag.optional),
-    limit: Flag.Int("limit").pipe(
-      Flag.withDescription("Maximum number of accounts"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
-      Flag.withDefault(20)
-    ),
-    cursor: Flag.String("cursor").pipe(Flag.withDescription("next_cursor of the page before"), Flag.optional)
+    ...page("accounts")
   },
   Effect.fnUntraced(function*(operator, { cursor, limit, search, status }) {
     const page = yield* operator.accounts.listAccounts({
       query: {
-        limit,
-        ...Option.match(search, { onNone: () => ({}), onSome: (search) => ({ search }) }),
-        ...Option.match(status, { onNone: () => ({}), onSome: (status) => ({ status }) }),
-        ...Option.match(cursor, { onNone: () => ({}), onSome: (cursor) => ({ cursor }) })
+        ...given({ search, status }),
+        ...pageQuery({ cursor, limit })
       }
     })
-    const table = Output.table(page.data, [
+    yield* showPage(page, [
       { title: "ACCOUNT", value: ({ id }) => id },
       { title: "E-MAIL", value: ({ email }) => email },
       { title: "STATUS", value: ({ status }) => status },
@@ -69,16 +65,6 @@ const list = operatorCommand(
       { title: "BALANCE", value: (account) => Output.dollars(account.balance_usd_cents), isNumber: true },
       { title: "CREATED", value: (account) => Output.time(account.created_at) }
     ], "No account matches.")
-    yield* Output.show(page, page.next_cursor === null ? table : `${table}\nMore: --cursor ${page.next_cursor}`)
-  })
-)
-
-const get = operatorCommand(
-  "get",
-  "Show an account",
-  { account },
-  Effect.fnUntraced(function*(operator, input) {
-    yield* show(yield* operator.accounts.getAccount({ params: { id: yield* idOf(operator, input.account) } }))
   })
 )
 
@@ -92,46 +78,46 @@ const update = operatorCommand(
   })
 )
 
-const suspend = operatorCommand(
+/** A command that shows an account, after a change if there is one. Asks the question before. */
+const command = <E, R>(
+  name: string,
+  description: string,
+  run: (operator: Operator, request: { readonly params: { readonly id: string } }) => Effect.Effect<AdminAccount, E, R>,
+  question?: (account: string) => string
+) =>
+  operatorCommand(
+    name,
+    description,
+    { account },
+    Effect.fnUntraced(function*(operator, { account }) {
+      const id = yield* idOf(operator, account)
+      if (question !== undefined) yield* confirm(question(account))
+      yield* show(yield* run(operator, { params: { id } }))
+    })
+  )
+
+const get = command("get", "Show an account", ({ accounts }, request) => accounts.getAccount(request))
+
+const suspend = command(
   "suspend",
   "Reject the requests of an account. Its running jobs continue",
-  { account },
-  Effect.fnUntraced(function*(operator, { account }) {
-    const id = yield* idOf(operator, account)
-    yield* confirm(`Reject all requests of ${account}?`)
-    yield* show(yield* operator.accounts.suspendAccount({ params: { id } }))
-  })
+  ({ accounts }, request) => accounts.suspendAccount(request),
+  (account) => `Reject all requests of ${account}?`
 )
 
-const resume = operatorCommand(
-  "resume",
-  "End a suspension",
-  { account },
-  Effect.fnUntraced(function*(operator, { account }) {
-    const id = yield* idOf(operator, account)
-    yield* show(yield* operator.accounts.resumeAccount({ params: { id } }))
-  })
-)
+const resume = command("resume", "End a suspension", ({ accounts }, request) => accounts.resumeAccount(request))
 
-const remove = operatorCommand(
+const remove = command(
   "delete",
   "Revoke the keys of an account and remove its plans and webhooks at once, and its data after a grace period",
-  { account },
-  Effect.fnUntraced(function*(operator, { account }) {
-    const id = yield* idOf(operator, account)
-    yield* confirm(`Delete ${account} with its keys, plans and webhooks?`)
-    yield* show(yield* operator.accounts.deleteAccount({ params: { id } }))
-  })
+  ({ accounts }, request) => accounts.deleteAccount(request),
+  (account) => `Delete ${account} with its keys, plans and webhooks?`
 )
 
-const restore = operatorCommand(
+const restore = command(
   "restore",
   "Undo the deletion of an account, without its former keys, plans and webhooks",
-  { account },
-  Effect.fnUntraced(function*(operator, { account }) {
-    const id = yield* idOf(operator, account)
-    yield* show(yield* operator.accounts.restoreAccount({ params: { id } }))
-  })
+  ({ accounts }, request) => accounts.restoreAccount(request)
 )
 
 const signInLink = operatorCommand(

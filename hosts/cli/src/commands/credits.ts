@@ -4,6 +4,7 @@ import { DateTime, Effect, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
+import { intBetween } from "./flags.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
 import { reference, referenceOf } from "./reference.ts"
 
@@ -20,11 +21,7 @@ const grant = operatorCommand(
       Flag.withDescription("Where the credits come from"),
       Flag.withDefault("addon")
     ),
-    days: Flag.Int("days").pipe(
-      Flag.withDescription("Days until the credits expire"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 36_500 }))),
-      Flag.withDefault(365)
-    ),
+    days: intBetween("days", "Days until the credits expire", { minimum: 1, maximum: 36_500, usual: 365 }),
     imagesOnly: Flag.Boolean("images-only").pipe(
       Flag.withDescription("The credits pay for image jobs only"),
       Flag.withDefault(false)

@@ -9,9 +9,7 @@ import * as Inline from "../Inline.ts"
 import { explained } from "../Operator.ts"
 import * as Output from "../Output.ts"
 import { Json } from "../Settings.ts"
-
-const optionalText = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
+import { given, optionalText } from "./flags.ts"
 
 const input = {
   prompt: Argument.String("prompt").pipe(Argument.withDescription("What to generate")),
@@ -72,9 +70,7 @@ const requestOf = (
   model,
   params: {
     prompt,
-    ...given("aspect_ratio", aspectRatio),
-    ...given("resolution", resolution),
-    ...given("duration", duration),
+    ...given({ aspect_ratio: aspectRatio, resolution, duration }),
     ...(images.length === 0 ? {} : { images })
   }
 })
@@ -126,13 +122,6 @@ export const generateCommand = Command.make(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-function given<Name extends string, Value>(
-  name: Name,
-  value: Option.Option<Value>
-): { readonly [Key in Name]?: Value } {
-  return Option.isSome(value) ? { [name]: value.value } as { readonly [Key in Name]: Value } : {}
-}
 
 function costOf({ cost_credits: credits, quota_kind: kind }: Generation): string {
   return credits === null ? `1 ${kind ?? "job"} of today's quota` : `${credits} credits`

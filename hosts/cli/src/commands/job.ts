@@ -2,10 +2,12 @@
 import type { AdminGeneration, AdminGenerationDetail } from "@kinora/http-api/AdminGeneration"
 import { DateTime, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import type { Operator } from "../Operator.ts"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
+import { given, optionalDate, optionalText } from "./flags.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
-import { cursor, limit, paged } from "./page.ts"
+import { page, pageQuery, showPage } from "./page.ts"
 
 const job = Argument.String("job").pipe(Argument.withDescription("Id of the job, gen_…"))
 
@@ -78,34 +80,36 @@ const status = Flag.Literals("status", ["pending", "queued", "processing", "comp
   Flag.optional
 )
 
+/** The columns of lists of jobs that show how far each of them is. */
+const progressColumns: ReadonlyArray<Output.Column<AdminGeneration>> = [
+  { title: "STATUS", value: ({ status }) => status },
+  { title: "CREATED", value: ({ created_at }) => Output.time(created_at) },
+  { title: "ENDED", value: ({ finished_at }) => Output.time(finished_at) },
+  { title: "ERROR", value: ({ error }) => error?.code ?? "-" }
+]
+
 const list = operatorCommand(
   "list",
   "List the jobs of an account, newest first",
   {
     account,
     status,
-    limit: limit("jobs"),
-    cursor
+    ...page("jobs")
   },
   Effect.fnUntraced(function*(operator, { account, cursor, limit, status }) {
     const page = yield* operator.generations.listGenerations({
       params: { id: yield* idOf(operator, account) },
       query: {
-        limit,
-        ...Option.match(status, { onNone: () => ({}), onSome: (status) => ({ status }) }),
-        ...Option.match(cursor, { onNone: () => ({}), onSome: (cursor) => ({ cursor }) })
+        ...given({ status }),
+        ...pageQuery({ cursor, limit })
       }
     })
-    const table = Output.table(page.data, [
+    yield* showPage(page, [
       { title: "JOB", value: ({ id }) => id },
       { title: "MODEL", value: ({ model }) => model },
       { title: "PLAN", value: ({ plan }) => plan },
-      { title: "STATUS", value: ({ status }) => status },
-      { title: "CREATED", value: ({ created_at }) => Output.time(created_at) },
-      { title: "ENDED", value: ({ finished_at }) => Output.time(finished_at) },
-      { title: "ERROR", value: ({ error }) => error?.code ?? "-" }
+      ...progressColumns
     ], "No job matches.")
-    yield* Output.show(page, paged(table, page.next_cursor))
   })
 )
 
@@ -113,39 +117,32 @@ const search = operatorCommand(
   "search",
   "Search the jobs of all accounts, newest first",
   {
-    account: Flag.String("account").pipe(Flag.withDescription("Id or e-mail address of the account"), Flag.optional),
+    account: optionalText("account", "Id or e-mail address of the account"),
     status,
-    model: Flag.String("model").pipe(Flag.withDescription("Id of the model"), Flag.optional),
-    after: Flag.Date("after").pipe(
-      Flag.withDescription("Created at this time or later, such as 2027-01-31"),
-      Flag.optional
-    ),
-    before: Flag.Date("before").pipe(Flag.withDescription("Created before this time"), Flag.optional),
-    limit: limit("jobs"),
-    cursor
+    model: optionalText("model", "Id of the model"),
+    after: optionalDate("after", "Created at this time or later, such as 2027-01-31"),
+    before: optionalDate("before", "Created before this time"),
+    ...page("jobs")
   },
   Effect.fnUntraced(function*(operator, { account, after, before, cursor, limit, model, status }) {
     const page = yield* operator.generations.searchGenerations({
       query: {
-        limit,
         ...Option.isSome(account) && { account: yield* idOf(operator, account.value) },
-        ...Option.isSome(status) && { status: status.value },
-        ...Option.isSome(model) && { model: model.value },
-        ...Option.isSome(after) && { created_after: DateTime.fromDateUnsafe(after.value) },
-        ...Option.isSome(before) && { created_before: DateTime.fromDateUnsafe(before.value) },
-        ...Option.isSome(cursor) && { cursor: cursor.value }
+        ...given({
+          status,
+          model,
+          created_after: Option.map(after, DateTime.fromDateUnsafe),
+          created_before: Option.map(before, DateTime.fromDateUnsafe)
+        }),
+        ...pageQuery({ cursor, limit })
       }
     })
-    const table = Output.table(page.data, [
+    yield* showPage(page, [
       { title: "JOB", value: ({ id }) => id },
       { title: "ACCOUNT", value: ({ account }) => account },
       { title: "MODEL", value: ({ model }) => model },
-      { title: "STATUS", value: ({ status }) => status },
-      { title: "CREATED", value: ({ created_at }) => Output.time(created_at) },
-      { title: "ENDED", value: ({ finished_at }) => Output.time(finished_at) },
-      { title: "ERROR", value: ({ error }) => error?.code ?? "-" }
+      ...progressColumns
     ], "No job matches.")
-    yield* Output.show(page, paged(table, page.next_cursor))
   })
 )
 
@@ -158,34 +155,45 @@ const get = operatorCommand(
   })
 ).pipe(Command.withAlias("show"))
 
-const cancel = operatorCommand(
+/** A command that asks, changes a job, and shows it. */
+const change = <E, R>(
+  name: string,
+  description: string,
+  verb: string,
+  run: (
+    operator: Operator,
+    request: { readonly params: { readonly id: string } }
+  ) => Effect.Effect<AdminGeneration, E, R>
+) =>
+  operatorCommand(
+    name,
+    description,
+    { job },
+    Effect.fnUntraced(function*(operator, { job }) {
+      yield* confirm(`${verb} ${job}?`)
+      yield* show(yield* run(operator, { params: { id: job } }))
+    })
+  )
+
+const cancel = change(
   "cancel",
   "Cancel a job that has not started, and refund it",
-  { job },
-  Effect.fnUntraced(function*(operator, { job }) {
-    yield* confirm(`Cancel ${job}?`)
-    yield* show(yield* operator.generations.cancelGeneration({ params: { id: job } }))
-  })
+  "Cancel",
+  ({ generations }, request) => generations.cancelGeneration(request)
 )
 
-const fail = operatorCommand(
+const fail = change(
   "fail",
   "Fail a job that has not ended, and refund it",
-  { job },
-  Effect.fnUntraced(function*(operator, { job }) {
-    yield* confirm(`Fail ${job}?`)
-    yield* show(yield* operator.generations.failGeneration({ params: { id: job } }))
-  })
+  "Fail",
+  ({ generations }, request) => generations.failGeneration(request)
 )
 
-const requeue = operatorCommand(
+const requeue = change(
   "requeue",
   "Take a job from its worker, and queue it again",
-  { job },
-  Effect.fnUntraced(function*(operator, { job }) {
-    yield* confirm(`Requeue ${job}?`)
-    yield* show(yield* operator.generations.requeueGeneration({ params: { id: job } }))
-  })
+  "Requeue",
+  ({ generations }, request) => generations.requeueGeneration(request)
 )
 
 /** Commands for the jobs of all accounts. */

@@ -1,12 +1,14 @@
 /** `kinora ledger`. */
 import type { AdminStatement, AdminVerification } from "@kinora/http-api/AdminLedger"
-import { Console, DateTime, Effect, Option, Schema, Stream } from "effect"
+import { Console, DateTime, Effect, Option, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Connection from "../Connection.ts"
 import type { Operator } from "../Operator.ts"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
+import { optionalText } from "./flags.ts"
 import { operatorCommand } from "./operatorCommand.ts"
+import { page, pageQuery, showPage } from "./page.ts"
 
 type Verification = typeof AdminVerification.Type
 
@@ -45,10 +47,7 @@ const verify = operatorCommand(
   "verify",
   "Compare the books with the stored balances. Exits with 1 if they differ",
   {
-    account: Flag.String("account").pipe(
-      Flag.withDescription("Only this account: its id or e-mail address"),
-      Flag.optional
-    )
+    account: optionalText("account", "Only this account: its id or e-mail address")
   },
   Effect.fnUntraced(function*(operator, { account }) {
     const only = Option.isSome(account) ? { account: yield* idOf(operator, account.value) } : {}
@@ -118,22 +117,16 @@ const statement = operatorCommand(
       Flag.withDescription("Print all bookings as CSV, one line per entry"),
       Flag.withDefault(false)
     ),
-    limit: Flag.Int("limit").pipe(
-      Flag.withDescription("Maximum number of bookings. Default: 100"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 }))),
-      Flag.withDefault(100)
-    ),
-    cursor: Flag.String("cursor").pipe(Flag.withDescription("next_cursor of the page before"), Flag.optional)
+    ...page("bookings", { maximum: 1_000, usual: 100 })
   },
   Effect.fnUntraced(function*(operator, { account, csv, cursor, limit }) {
     const params = { id: yield* idOf(operator, account) }
     if (csv) return yield* writeCsv(operator, params)
     const page = yield* operator.ledger.listTransactions({
       params,
-      query: { limit, ...Option.match(cursor, { onNone: () => ({}), onSome: (cursor) => ({ cursor }) }) }
+      query: pageQuery({ cursor, limit })
     })
-    const table = Output.table(page.data, transactionColumns, "The account has no bookings.")
-    yield* Output.show(page, page.next_cursor === null ? table : `${table}\nMore: --cursor ${page.next_cursor}`)
+    yield* showPage(page, transactionColumns, "The account has no bookings.")
   })
 )
 

@@ -1,18 +1,15 @@
 /** `kinora plan`. */
 import type { AdminAccount } from "@kinora/http-api/AdminAccount"
 import { CreditsTier, StudioTier, type SubscriptionOutcome } from "@kinora/http-api/AdminPlan"
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
+import { intBetween } from "./flags.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
 
 const period = {
-  days: Flag.Int("days").pipe(
-    Flag.withDescription("Length of the period from now"),
-    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_660 }))),
-    Flag.withDefault(30)
-  ),
+  days: intBetween("days", "Length of the period from now", { minimum: 1, maximum: 3_660, usual: 30 }),
   renew: Flag.Boolean("renew").pipe(
     Flag.withDescription("Renew from the balance at the end of the period"),
     Flag.withDefault(false)

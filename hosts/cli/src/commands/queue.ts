@@ -1,20 +1,19 @@
 /** `kinora queue`, and the commands of `kinora worker` for operators. */
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import * as Output from "../Output.ts"
 import { idOf } from "./accountArgument.ts"
+import { optionalText } from "./flags.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
-import { cursor, limit, paged } from "./page.ts"
+import { page, pageQuery, showPage } from "./page.ts"
 
 const show = operatorCommand(
   "show",
   "Show how many jobs of each model wait and run",
-  { limit: limit("models"), cursor },
+  page("models"),
   Effect.fnUntraced(function*(operator, { cursor, limit }) {
-    const queues = yield* operator.queue.getQueue({
-      query: { limit, ...Option.isSome(cursor) && { cursor: cursor.value } }
-    })
-    const table = Output.table(queues.data, [
+    const queues = yield* operator.queue.getQueue({ query: pageQuery({ cursor, limit }) })
+    yield* showPage(queues, [
       { title: "MODEL", value: ({ model }) => model },
       { title: "KIND", value: ({ kind }) => kind ?? "-" },
       { title: "PENDING", value: ({ pending }) => pending, isNumber: true },
@@ -23,7 +22,6 @@ const show = operatorCommand(
       { title: "OLDEST", value: ({ oldest_wait_seconds: wait }) => wait === null ? "-" : `${wait} s`, isNumber: true },
       { title: "WORKERS", value: ({ workers }) => workers, isNumber: true }
     ], "The service has no models.")
-    yield* Output.show(queues, paged(table, queues.next_cursor))
   })
 )
 
@@ -31,22 +29,17 @@ const lanes = operatorCommand(
   "lanes",
   "List the accounts with jobs that wait or run",
   {
-    account: Flag.String("account").pipe(
-      Flag.withDescription("Id or e-mail address of the only account"),
-      Flag.optional
-    ),
-    limit: limit("lanes"),
-    cursor
+    account: optionalText("account", "Id or e-mail address of the only account"),
+    ...page("lanes")
   },
   Effect.fnUntraced(function*(operator, { account, cursor, limit }) {
     const page = yield* operator.queue.listLanes({
       query: {
-        limit,
         ...Option.isSome(account) && { account: yield* idOf(operator, account.value) },
-        ...Option.isSome(cursor) && { cursor: cursor.value }
+        ...pageQuery({ cursor, limit })
       }
     })
-    const table = Output.table(page.data, [
+    yield* showPage(page, [
       { title: "ACCOUNT", value: ({ account }) => account },
       { title: "PLAN", value: ({ plan }) => plan },
       { title: "SLOTS", value: ({ slots }) => slots, isNumber: true },
@@ -54,7 +47,6 @@ const lanes = operatorCommand(
       { title: "QUEUED", value: ({ queued }) => queued, isNumber: true },
       { title: "PROCESSING", value: ({ processing }) => processing, isNumber: true }
     ], "No job waits or runs.")
-    yield* Output.show(page, paged(table, page.next_cursor))
   })
 )
 
@@ -67,12 +59,10 @@ export const queueCommand = Command.make("queue").pipe(
 const listWorkers = operatorCommand(
   "list",
   "List the running workers of the service",
-  { limit: limit("workers"), cursor },
+  page("workers"),
   Effect.fnUntraced(function*(operator, { cursor, limit }) {
-    const page = yield* operator.queue.listWorkers({
-      query: { limit, ...Option.isSome(cursor) && { cursor: cursor.value } }
-    })
-    const table = Output.table(page.data, [
+    const page = yield* operator.queue.listWorkers({ query: pageQuery({ cursor, limit }) })
+    yield* showPage(page, [
       { title: "WORKER", value: ({ id }) => id },
       { title: "NAME", value: ({ name }) => name },
       { title: "STATUS", value: ({ status }) => status },
@@ -81,14 +71,15 @@ const listWorkers = operatorCommand(
       { title: "LEASE UNTIL", value: ({ lease_until }) => Output.time(lease_until) },
       { title: "MODELS", value: ({ models }) => models.join(", ") || "-" }
     ], "No worker runs.")
-    yield* Output.show(page, paged(table, page.next_cursor))
   })
 )
 
+const worker = Argument.String("worker").pipe(Argument.withDescription("Id of the worker, wrk_…"))
+
 const drainWorker = operatorCommand(
   "drain",
-  "Let a worker end after the jobs that it runs",
-  { worker: Argument.String("worker").pipe(Argument.withDescription("Id of the worker, wrk_…")) },
+  "Let a worker finish the jobs that it runs, and claim no more until it is resumed or its process starts again",
+  { worker },
   Effect.fnUntraced(function*(operator, { worker }) {
     yield* confirm(`Drain ${worker}?`)
     yield* operator.queue.drainWorker({ params: { id: worker } })
@@ -96,5 +87,15 @@ const drainWorker = operatorCommand(
   })
 )
 
+const resumeWorker = operatorCommand(
+  "resume",
+  "Let a worker that was drained claim jobs again",
+  { worker },
+  Effect.fnUntraced(function*(operator, { worker }) {
+    yield* operator.queue.resumeWorker({ params: { id: worker } })
+    yield* Output.show({ id: worker }, `${worker} claims jobs again.`)
+  })
+)
+
 /** Commands for the workers of a service. */
-export const workerCommands = [listWorkers, drainWorker] as const
+export const workerCommands = [listWorkers, drainWorker, resumeWorker] as const

@@ -1,11 +1,13 @@
 /** `kinora wallet`. */
-import { type AdminDeposit, type AdminPayment, amountCentsMax } from "@kinora/http-api/AdminWallet"
-import { Effect, Option, Schema } from "effect"
+import { type AdminDeposit, type AdminPayment, amountCentsMax, type DepositRequest } from "@kinora/http-api/AdminWallet"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Connection from "../Connection.ts"
+import type { Operator } from "../Operator.ts"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
 import { operatorCommand } from "./operatorCommand.ts"
+import { page, pageQuery, showPage } from "./page.ts"
 import { reference, referenceOf } from "./reference.ts"
 
 /** Returns an amount such as `29` or `29.50` in cents, without the rounding of floating-point numbers. */
@@ -39,63 +41,60 @@ const show = (title: "added" | "taken", booked: AdminDeposit) =>
     ])
   )
 
-const deposit = operatorCommand(
+/** A command that books an amount and shows the booking. */
+const booking = <E, R>(
+  name: string,
+  description: string,
+  title: "added" | "taken",
+  run: (
+    operator: Operator,
+    request: { readonly params: { readonly id: string }; readonly payload: DepositRequest }
+  ) => Effect.Effect<AdminDeposit, E, R>
+) =>
+  operatorCommand(
+    name,
+    description,
+    amount,
+    Effect.fnUntraced(function*(operator, { account, dollars, reference }) {
+      const cents = yield* centsOf(dollars)
+      const booked = yield* run(operator, {
+        params: { id: yield* idOf(operator, account) },
+        payload: { reference: yield* referenceOf(reference), usd_cents: cents }
+      })
+      yield* show(title, booked)
+    })
+  )
+
+const deposit = booking(
   "deposit",
   "Add to the balance, from which plans are paid",
-  amount,
-  Effect.fnUntraced(function*(operator, { account, dollars, reference }) {
-    const cents = yield* centsOf(dollars)
-    const deposit = yield* operator.wallet.deposit({
-      params: { id: yield* idOf(operator, account) },
-      payload: { reference: yield* referenceOf(reference), usd_cents: cents }
-    })
-    yield* show("added", deposit)
-  })
+  "added",
+  ({ wallet }, request) => wallet.deposit(request)
 )
 
-const debit = operatorCommand(
+const debit = booking(
   "debit",
   "Take from the balance, which is never negative",
-  amount,
-  Effect.fnUntraced(function*(operator, { account, dollars, reference }) {
-    const cents = yield* centsOf(dollars)
-    const debit = yield* operator.wallet.debit({
-      params: { id: yield* idOf(operator, account) },
-      payload: { reference: yield* referenceOf(reference), usd_cents: cents }
-    })
-    yield* show("taken", debit)
-  })
+  "taken",
+  ({ wallet }, request) => wallet.debit(request)
 )
-
-const page = {
-  limit: Flag.Int("limit").pipe(
-    Flag.withDescription("Maximum number of entries. Default: 20"),
-    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))),
-    Flag.withDefault(20)
-  ),
-  cursor: Flag.String("cursor").pipe(Flag.withDescription("next_cursor of the page before"), Flag.optional)
-}
 
 const list = operatorCommand(
   "list",
   "List deposits, debits and payments, newest first",
-  {
-    account,
-    ...page
-  },
+  { account, ...page("changes") },
   Effect.fnUntraced(function*(operator, { account, cursor, limit }) {
     const page = yield* operator.wallet.listMovements({
       params: { id: yield* idOf(operator, account) },
-      query: { limit, ...Option.isSome(cursor) && { cursor: cursor.value } }
+      query: pageQuery({ cursor, limit })
     })
-    const table = Output.table(page.data, [
+    yield* showPage(page, [
       { title: "TIME", value: (movement) => Output.time(movement.created_at) },
       { title: "KIND", value: ({ kind }) => kind },
       { title: "AMOUNT", value: (movement) => Output.dollars(movement.usd_cents), isNumber: true },
       { title: "BALANCE", value: (movement) => Output.dollars(movement.balance_usd_cents), isNumber: true },
       { title: "REFERENCE", value: ({ reference }) => reference }
     ], "The balance has not changed yet.")
-    yield* Output.show(page, page.next_cursor === null ? table : `${table}\nMore: --cursor "${page.next_cursor}"`)
   })
 )
 
@@ -132,20 +131,19 @@ const checkout = operatorCommand(
 const checkouts = operatorCommand(
   "checkouts",
   "List the payments by checkouts, newest first",
-  { account, ...page },
+  { account, ...page("payments") },
   Effect.fnUntraced(function*(operator, { account, cursor, limit }) {
     const page = yield* operator.wallet.listCheckouts({
       params: { id: yield* idOf(operator, account) },
-      query: { limit, ...Option.isSome(cursor) && { cursor: cursor.value } }
+      query: pageQuery({ cursor, limit })
     })
-    const table = Output.table(page.data, [
+    yield* showPage(page, [
       { title: "TIME", value: (payment) => Output.time(payment.created_at) },
       { title: "PAYMENT", value: ({ id }) => id },
       { title: "AMOUNT", value: (payment) => Output.dollars(payment.amount_usd_cents), isNumber: true },
       { title: "STATUS", value: statusOf },
       { title: "REFERENCE", value: ({ provider_reference: reference }) => reference ?? "-" }
     ], "The account has no payments.")
-    yield* Output.show(page, page.next_cursor === null ? table : `${table}\nMore: --cursor ${page.next_cursor}`)
   })
 )
 

@@ -1,10 +1,11 @@
 /** `kinora webhook`. */
-import type { AdminWebhookEndpoint } from "@kinora/http-api/AdminWebhook"
+import { type AdminWebhookEndpoint, overlapSecondsMax } from "@kinora/http-api/AdminWebhook"
 import { EventType } from "@kinora/http-api/Webhook"
-import { Effect, Option, Schema } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
+import { given, intBetween, optionalText } from "./flags.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
 
 const endpoint = Argument.String("endpoint").pipe(Argument.withDescription("Id of the endpoint, whep_…"))
@@ -87,11 +88,11 @@ const rotate = operatorCommand(
   {
     account,
     endpoint,
-    overlap: Flag.Int("overlap").pipe(
-      Flag.withDescription("Seconds in which both secrets sign"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))),
-      Flag.withDefault(0)
-    )
+    overlap: intBetween("overlap", "Seconds in which both secrets sign", {
+      minimum: 0,
+      maximum: overlapSecondsMax,
+      usual: 0
+    })
   },
   Effect.fnUntraced(function*(operator, { account, endpoint, overlap }) {
     const params = { id: yield* idOf(operator, account), endpoint_id: endpoint }
@@ -138,12 +139,12 @@ const deliveries = operatorCommand(
   {
     account,
     endpoint,
-    before: Flag.String("before").pipe(Flag.withDescription("Only deliveries before this one"), Flag.optional)
+    before: optionalText("before", "Only deliveries before this one")
   },
   Effect.fnUntraced(function*(operator, { account, before, endpoint }) {
     const found = yield* operator.webhooks.listWebhookDeliveries({
       params: { id: yield* idOf(operator, account), endpoint_id: endpoint },
-      query: Option.match(before, { onNone: () => ({}), onSome: (before) => ({ before }) })
+      query: given({ before })
     })
     yield* Output.show(
       found,

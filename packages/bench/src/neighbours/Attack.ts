@@ -65,6 +65,10 @@ export const repeat = async (
   await pool.destroy()
 }
 
+/** Prepares an attack that only repeats requests. */
+export const repeating = (options: Omit<RepeatOptions, "signal" | "tally">): PreparedAttack => (tally, signal) =>
+  repeat({ ...options, signal, tally })
+
 /** Sends a request that has to succeed, and returns its body. */
 export const ask = async (origin: string, request: Dispatcher.RequestOptions): Promise<string> => {
   const pool = new Pool(origin)

@@ -1,7 +1,7 @@
 /** Uploads that are stored with many times their length. */
 import { randomBytes } from "node:crypto"
 import { crc32, deflateSync } from "node:zlib"
-import { type Attack, jsonHeaders, repeat } from "./Attack.ts"
+import { type Attack, jsonHeaders, repeating } from "./Attack.ts"
 import { smallImage } from "./smallImage.ts"
 
 const callers = 16
@@ -16,19 +16,16 @@ const height = 1_600
 /** Sends, in turns, an image of equal rows of noise and a small image. */
 export const attack: Attack = async ({ keys: [key = ""], origin }) => {
   const images = [growing(), Buffer.from(smallImage, "base64")] as const
-  return (tally, signal) =>
-    repeat({
-      origin,
-      callers,
-      tally,
-      signal,
-      requestOf: (n) => ({
-        method: "POST",
-        path: "/v1/uploads",
-        headers: { ...jsonHeaders(key), "content-type": "image/png" },
-        body: n % 2 === 0 ? images[0] : images[1]
-      })
+  return repeating({
+    origin,
+    callers,
+    requestOf: (n) => ({
+      method: "POST",
+      path: "/v1/uploads",
+      headers: { ...jsonHeaders(key), "content-type": "image/png" },
+      body: n % 2 === 0 ? images[0] : images[1]
     })
+  })
 }
 
 // -----------------------------------------------------------------------------

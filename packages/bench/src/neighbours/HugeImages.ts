@@ -1,5 +1,5 @@
 /** Images of few bytes and many pixels, whose decoding costs seconds. */
-import { type Attack, jsonHeaders, repeat } from "./Attack.ts"
+import { type Attack, jsonHeaders, repeating } from "./Attack.ts"
 import { models } from "./models.ts"
 
 const callers = 16
@@ -13,20 +13,17 @@ export const attack: Attack = async ({ keys: [key = ""], origin }) => {
   const images = Array.from({ length: 4 }, () => ({ data: image }))
   const bodyOf = (n: number) =>
     JSON.stringify({ plan: "credits", model: models.quick.id, params: { prompt: `lake ${n}`, images } })
-  return (tally, signal) =>
-    repeat({
-      origin,
-      callers,
-      tally,
-      signal,
-      requestOf: (n) =>
-        n % 2 === 0
-          ? { method: "POST", path: "/v1/generations", headers: jsonHeaders(key), body: bodyOf(n) }
-          : {
-            method: "POST",
-            path: "/v1/uploads",
-            headers: { ...jsonHeaders(key), "content-type": "image/webp" },
-            body: bytes
-          }
-    })
+  return repeating({
+    origin,
+    callers,
+    requestOf: (n) =>
+      n % 2 === 0
+        ? { method: "POST", path: "/v1/generations", headers: jsonHeaders(key), body: bodyOf(n) }
+        : {
+          method: "POST",
+          path: "/v1/uploads",
+          headers: { ...jsonHeaders(key), "content-type": "image/webp" },
+          body: bytes
+        }
+  })
 }

@@ -1,5 +1,5 @@
 /** Complete bodies of almost the maximum length. */
-import { type Attack, jsonHeaders, repeat } from "./Attack.ts"
+import { type Attack, jsonHeaders, repeating } from "./Attack.ts"
 import { models } from "./models.ts"
 
 const callers = 12
@@ -15,12 +15,9 @@ export const attack: Attack = async ({ keys: [key = ""], origin }) => {
       Array.from({ length: images }, () => image).join()
     }]}}`
   )
-  return (tally, signal) =>
-    repeat({
-      origin,
-      callers,
-      tally,
-      signal,
-      requestOf: () => ({ method: "POST", path: "/v1/generations", headers: jsonHeaders(key), body })
-    })
+  return repeating({
+    origin,
+    callers,
+    requestOf: () => ({ method: "POST", path: "/v1/generations", headers: jsonHeaders(key), body })
+  })
 }

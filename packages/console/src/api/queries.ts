@@ -1,7 +1,7 @@
 /** Reads of pages, and their cache. */
 import { isFinal, type ListQuery } from "@kinora/client"
 import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query"
-import { day } from "../format/time.ts"
+import { inDays } from "../format/time.ts"
 import { call, kinora } from "./call.ts"
 import { isSessionEnded } from "./problem.ts"
 import type { Generation } from "./types.ts"
@@ -19,11 +19,22 @@ export const queryClient: QueryClient = new QueryClient({
   defaultOptions: { queries: { retry: false, staleTime: 15_000 } }
 })
 
+/** Whether a page was read with a session, which has ended if there is none. */
+export const hasReadPages = (): boolean =>
+  queryClient.getQueryCache().getAll().some(({ queryKey }) => queryKey[0] !== "session" && queryKey[0] !== "sign-in")
+
 /** The session; `null` if nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: ({ signal }) => call("GET /console/v1/session", {}, { signal }),
   staleTime: Infinity
+})
+
+/** The ways to sign in besides links and API keys. */
+export const signInMethodsQuery = queryOptions({
+  queryKey: ["sign-in"],
+  queryFn: ({ signal }) => call("GET /console/v1/sign-in", {}, { signal }),
+  staleTime: 60_000
 })
 
 /** The models. */
@@ -67,7 +78,7 @@ export const jobsQuery = ({ days, ...filters }: JobFilters) =>
       kinora.generations.page({
         ...filters,
         limit: 50,
-        ...(days === undefined ? {} : { from: new Date(Date.now() - Number(days) * day).toISOString() }),
+        ...(days === undefined ? {} : { from: inDays(-Number(days)) }),
         ...(pageParam === undefined ? {} : { cursor: pageParam })
       }, { signal }),
     initialPageParam: undefined as string | undefined,

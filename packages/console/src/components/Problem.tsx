@@ -3,6 +3,7 @@ import { problemOf } from "../api/problem.ts"
 import { Notice } from "./Badge.tsx"
 import { Button } from "./Button.tsx"
 import { CopyButton } from "./Copy.tsx"
+import { names } from "./names.ts"
 
 /** A failed request: its title, the service's message, the invalid fields, and the id of the request. */
 export const Problem = ({ error, onRetry, title }: {
@@ -17,15 +18,7 @@ export const Problem = ({ error, onRetry, title }: {
       action={onRetry !== undefined && <Button size="sm" onClick={onRetry}>Try again</Button>}
     >
       <p>{problem.detail}</p>
-      {problem.issues.size > 0 && (
-        <ul className="mt-1.5 list-disc pl-5">
-          {[...problem.issues].map(([name, issue]) => (
-            <li key={name}>
-              <code className="font-mono text-xs">{name}</code> {issue}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Issues of={problem} className="mt-1.5" />
       {problem.requestId !== null && (
         <p className="mt-1.5 flex flex-wrap items-center gap-x-2 font-mono text-xs text-muted">
           {problem.code} · {problem.requestId}
@@ -35,3 +28,18 @@ export const Problem = ({ error, onRetry, title }: {
     </Notice>
   )
 }
+
+/** The invalid fields of a request. */
+export const Issues = ({ className, of: { issues } }: {
+  readonly of: ReturnType<typeof problemOf>
+  readonly className: string
+}) =>
+  issues.size > 0 && (
+    <ul className={names("list-disc pl-5", className)}>
+      {[...issues].map(([name, issue]) => (
+        <li key={name}>
+          <code className="font-mono text-xs">{name}</code> {issue}
+        </li>
+      ))}
+    </ul>
+  )

@@ -6,6 +6,9 @@ const hour = 60 * minute
 /** A day in milliseconds. */
 export const day = 24 * hour
 
+/** The time in this many days, as requests contain times. */
+export const inDays = (days: number): string => new Date(Date.now() + days * day).toISOString()
+
 const plural = (value: number, unit: string) => `${value} ${unit}${value === 1 ? "" : "s"}`
 
 /** A time relative to another: `2 minutes ago`, `in 9 days`, `just now`. */

@@ -28,6 +28,7 @@ type NoLimit =
   | "corsOrigins"
   | "metrics"
   | "plans"
+  | "proxyUserHeader"
   | "trustedProxies"
 
 const { defaults } = HttpServerOptions

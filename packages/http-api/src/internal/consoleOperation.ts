@@ -4,6 +4,9 @@ import type { Policy } from "../RequestPolicy.ts"
 import { bodyErrors } from "./errorCodes.ts"
 import { type Annotatable, type Errors, operation } from "./operation.ts"
 
+/** The codes of middleware with which changes respond. */
+export const changeErrors = ["cross_origin"] as const
+
 /** An endpoint that changes nothing. */
 export const browse = <const Codes extends ReadonlyArray<AnyErrorCode>, Endpoint extends Annotatable>(
   policy: Policy,
@@ -19,8 +22,8 @@ export const alter = <const Codes extends ReadonlyArray<AnyErrorCode>, Endpoint 
   summary: string,
   description: string | undefined,
   codes: Codes,
-  make: (error: Errors<readonly [...Codes, "cross_origin"]>) => Endpoint
-): Endpoint => operation({ policy, errors: [...codes, "cross_origin"], summary, description }, make)
+  make: (error: Errors<Codes>) => Endpoint
+): Endpoint => operation({ policy, errors: codes, more: changeErrors, summary, description }, make)
 
 /** `alter` with a JSON body. */
 export const submit = <const Codes extends ReadonlyArray<AnyErrorCode>, Endpoint extends Annotatable>(
@@ -28,11 +31,12 @@ export const submit = <const Codes extends ReadonlyArray<AnyErrorCode>, Endpoint
   summary: string,
   description: string | undefined,
   codes: Codes,
-  make: (error: Errors<readonly [...Codes, "cross_origin", ...typeof bodyErrors]>) => Endpoint
+  make: (error: Errors<readonly [...Codes, ...typeof bodyErrors]>) => Endpoint
 ): Endpoint =>
   operation({
     policy: { ...policy, body: "json" },
-    errors: [...codes, "cross_origin", ...bodyErrors],
+    errors: [...codes, ...bodyErrors],
+    more: changeErrors,
     summary,
     description
   }, make)

@@ -1,5 +1,6 @@
-/** The documentation of an API as a whole. */
-import { OpenApi } from "effect/http-api"
+/** Annotations of an API as a whole: its documentation, and how it parses requests. */
+import { Context } from "effect"
+import { HttpApi, OpenApi } from "effect/http-api"
 
 /** Annotates an API with its title and description, and completes its OpenAPI document. */
 export const documentation = (
@@ -16,6 +17,11 @@ export const documentation = (
     // The type of the option is a record.
     transform: (document) => complete(document as OpenApi.OpenAPISpec)
   })
+
+/** Rejects unknown properties of bodies, and reports all problems of a request instead of the first one. */
+export const strictParsing = Context.make(HttpApi.QueryParseOptions, { errors: "all" }).pipe(
+  Context.add(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+)
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,6 +1,15 @@
 /** Filters of lists of jobs. */
 import { Schema } from "effect"
+import { Kind, Status } from "../Generation.ts"
+import { Plan } from "../Scalar.ts"
 import { parameter } from "./fields.ts"
+
+/** Filters of jobs by their status, kind and plan group. */
+export const jobFilters = {
+  status: Schema.optionalKey(Status.annotate({ description: "Returns only jobs with this status." })),
+  kind: Schema.optionalKey(Kind.annotate({ description: "Returns only jobs of this kind." })),
+  plan: Schema.optionalKey(Plan.annotate({ description: "Returns only jobs of this plan group." }))
+}
 
 /** Text that a database can compare: without U+0000, and not too long. */
 const filter = (description: string, lengthMax: number, expected: string) =>

@@ -19,21 +19,25 @@ export interface About<Codes extends ReadonlyArray<AnyErrorCode>> {
   readonly policy: Policy
   /** The codes that the endpoint responds with, besides those of its authentication and of its schemas. */
   readonly errors?: Codes
+  /** Codes that middleware of the endpoint responds with, but its handler does not. */
+  readonly more?: ReadonlyArray<AnyErrorCode>
   readonly summary: string
   readonly description?: string | undefined
 }
 
 /** Makes an endpoint with these errors, and annotates it with its policy and its documentation. */
 export const operation = <Endpoint extends Annotatable, const Codes extends ReadonlyArray<AnyErrorCode> = readonly []>(
-  { description, errors: codes, policy, summary }: About<Codes>,
+  { description, errors: own, more = [], policy, summary }: About<Codes>,
   make: (error: Errors<Codes>) => Endpoint
 ): Endpoint => {
+  const codes = [...(own ?? []), ...more]
   const annotations = OpenApi.annotations({
     summary,
     description,
-    transform: (operation) => completeOperation(operation as OpenApi.OpenAPISpecOperation, policy, codes ?? [])
+    transform: (operation) => completeOperation(operation as OpenApi.OpenAPISpecOperation, policy, codes)
   })
-  // Without codes, `Codes` is empty. Annotations do not change the type of an endpoint.
-  return make(errors(...(codes ?? [])) as Errors<Codes>)
+  // Without codes, `Codes` is empty, and it does not name those of middleware. Annotations do not change the type of an
+  // endpoint.
+  return make(errors(...codes) as Errors<Codes>)
     .annotateMerge(Context.add(annotations, RequestPolicy, policy)) as Endpoint
 }

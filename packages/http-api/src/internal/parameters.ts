@@ -33,15 +33,50 @@ interface Parameter {
   readonly description?: string
 }
 
-const between = (minimum: number, maximum: number, usual: number) => ({ ...int64, minimum, maximum, default: usual })
+const text = { type: "string" }
+
+const time = { type: "string", format: "date-time" }
 
 const day = { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$" }
+
+const between = (minimum: number, maximum: number, usual: number) => ({ ...int64, minimum, maximum, default: usual })
+
+const createdFrom = { schema: time, description: "Returns only jobs created at this time or later." }
+
+const createdBefore = { schema: time, description: "Returns only jobs created before this time." }
+
+const ofModel = { schema: text, description: "Returns only jobs that were created for the model with this id." }
+
+const bookings = { schema: between(1, 1_000, 100), description: "The maximum number of bookings on the page." }
+
+/** The items of the lists whose pages have the usual sizes, by operation. */
+const items: Readonly<Record<string, string>> = {
+  "accounts.listAccounts": "accounts",
+  "audit.listAudit": "entries",
+  "generations.list": "jobs",
+  "generations.listGenerations": "jobs",
+  "generations.searchGenerations": "jobs",
+  "models.listModels": "models",
+  "queue.getQueue": "models",
+  "queue.listLanes": "lanes",
+  "queue.listWorkers": "workers",
+  "wallet.listCheckouts": "payments",
+  "wallet.listMovements": "changes",
+  "webhooks.listWebhookDeliveries": "deliveries"
+}
 
 /**
  * Parameters of which the generated schema says too little, by name, or by operation
  * and name. Numbers are generated as text with a pattern.
  */
 const parameters: Readonly<Record<string, Parameter>> = {
+  ...Object.fromEntries(
+    Object.entries(items).map(([operation, noun]) => [
+      `${operation} limit`,
+      { schema: between(1, 100, 20), description: `The maximum number of ${noun} on the page.` }
+    ])
+  ),
+  "cursor": { schema: text, description: "`next_cursor` of the previous page." },
   "idempotency-key": {
     schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x20-\\x7e]+$" },
     description: "Printable ASCII. Repeating a request with the same key and body returns the first job."
@@ -53,136 +88,27 @@ const parameters: Readonly<Record<string, Parameter>> = {
   "x-plan": { schema: { type: "string", enum: ["studio", "credits"] } },
   "account.usage from": { schema: day },
   "account.usage to": { schema: day },
-  "generations.list model": {
-    schema: { type: "string" },
-    description: "Returns only jobs that were created for the model with this id."
-  },
+  "generations.list model": ofModel,
   "generations.list key": {
-    schema: { type: "string" },
+    schema: text,
     description: "Returns only jobs that the API key with this id created, `key_…`."
   },
-  "generations.list from": {
-    schema: { type: "string", format: "date-time" },
-    description: "Returns only jobs created at this time or later."
-  },
-  "generations.list to": {
-    schema: { type: "string", format: "date-time" },
-    description: "Returns only jobs created before this time."
-  },
+  "generations.list from": createdFrom,
+  "generations.list to": createdBefore,
   "generations.list q": {
     schema: { type: "string", minLength: 1, maxLength: 100 },
     description: "Returns only jobs whose prompt contains this text. A page looks for it in at most 1,000 jobs."
   },
-  "generations.list limit": {
-    schema: between(1, 100, 20),
-    description: "The maximum number of jobs on the page."
-  },
-  "wallet.listMovements cursor": {
-    schema: { type: "string" },
-    description: "`next_cursor` of the previous page."
-  },
-  "wallet.listMovements limit": {
-    schema: between(1, 100, 20),
-    description: "The maximum number of changes on the page."
-  },
-  "wallet.listCheckouts cursor": {
-    schema: { type: "string" },
-    description: "`next_cursor` of the previous page."
-  },
-  "wallet.listCheckouts limit": {
-    schema: between(1, 100, 20),
-    description: "The maximum number of payments on the page."
-  },
-  "generations.listGenerations limit": {
-    schema: between(1, 100, 20),
-    description: "The maximum number of jobs on the page."
-  },
-  "accounts.listAccounts cursor": {
-    schema: { type: "string" },
-    description: "`next_cursor` of the previous page."
-  },
-  "accounts.listAccounts limit": {
-    schema: between(1, 100, 20),
-    description: "The maximum number of accounts on the page."
-  },
-  "ledger.listTransactions cursor": {
-    schema: { type: "string" },
-    description: "`next_cursor` of the previous page."
-  },
-  "ledger.listTransactions limit": {
-    schema: between(1, 1_000, 100),
-    description: "The maximum number of bookings on the page."
-  },
-  "ledger.verifyLedger cursor": {
-    schema: { type: "string" },
-    description: "`next_cursor` of the previous call."
-  },
+  "generations.searchGenerations model": ofModel,
+  "generations.searchGenerations created_after": createdFrom,
+  "generations.searchGenerations created_before": createdBefore,
+  "ledger.listTransactions limit": bookings,
+  "ledger.verifyLedger cursor": { schema: text, description: "`next_cursor` of the previous call." },
   "ledger.verifyLedger limit": {
     schema: between(1, 10_000, 1_000),
     description: "The maximum number of accounts to verify in this call."
   },
-  "generations.searchGenerations limit": {
-    schema: between(1, 100, 20),
-    description: "The maximum number of jobs on the page."
-  },
-  "generations.searchGenerations model": {
-    schema: { type: "string" },
-    description: "Returns only jobs that were created for the model with this id."
-  },
-  "generations.searchGenerations created_after": {
-    schema: { type: "string", format: "date-time" },
-    description: "Returns only jobs created at this time or later."
-  },
-  "generations.searchGenerations created_before": {
-    schema: { type: "string", format: "date-time" },
-    description: "Returns only jobs created before this time."
-  },
-  "models.listModels cursor": {
-    schema: { type: "string" },
-    description: "`next_cursor` of the previous page."
-  },
-  "models.listModels limit": {
-    schema: between(1, 100, 20),
-    description: "The maximum number of models on the page."
-  },
-  "queue.getQueue cursor": {
-    schema: { type: "string" },
-    description: "`next_cursor` of the previous page."
-  },
-  "queue.getQueue limit": {
-    schema: between(1, 100, 20),
-    description: "The maximum number of models on the page."
-  },
-  "queue.listWorkers cursor": {
-    schema: { type: "string" },
-    description: "`next_cursor` of the previous page."
-  },
-  "queue.listWorkers limit": {
-    schema: between(1, 100, 20),
-    description: "The maximum number of workers on the page."
-  },
-  "queue.listLanes cursor": {
-    schema: { type: "string" },
-    description: "`next_cursor` of the previous page."
-  },
-  "queue.listLanes limit": {
-    schema: between(1, 100, 20),
-    description: "The maximum number of lanes on the page."
-  },
-  "audit.listAudit limit": {
-    schema: between(1, 100, 20),
-    description: "The maximum number of entries on the page."
-  },
-  "audit.listAudit since": {
-    schema: { type: "string", format: "date-time" },
-    description: "Returns only entries from this time on."
-  },
-  "audit.listAudit until": {
-    schema: { type: "string", format: "date-time" },
-    description: "Returns only entries before this time."
-  },
-  "webhooks.listWebhookDeliveries limit": {
-    schema: between(1, 100, 20),
-    description: "The maximum number of deliveries on the page."
-  }
+  "reports.getStatement limit": bookings,
+  "audit.listAudit since": { schema: time, description: "Returns only entries from this time on." },
+  "audit.listAudit until": { schema: time, description: "Returns only entries before this time." }
 }

@@ -74,7 +74,7 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
           const inTime = probes.has(route.path) ? answer(handler) : budgeted(
             (budget) => {
               state.budget = budget
-              return answer(budget.within(Effect.tap(handler, readLimit(state, rateLimit)), logLate(request)))
+              return answer(budget.within(Effect.flatMap(handler, readLimit(state, rateLimit)), logLate(request)))
             },
             Effect.suspend(() => {
               state.budget = RequestBudget.exhausted

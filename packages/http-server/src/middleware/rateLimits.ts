@@ -63,16 +63,16 @@ export const rateLimited = (
     retryAfterMillis: resetsAt.epochMilliseconds - at.epochMilliseconds
   })
 
-/** Reads the limit that the response of a handler describes, unless the handler hit it. */
-export const readLimit = (state: RequestState, rateLimit: RateLimit.RateLimit["Service"]): Effect.Effect<void> =>
-  Effect.suspend(() => {
+/** Reads the limit that the response of a handler describes, unless the handler hit it. Returns the response. */
+export const readLimit =
+  (state: RequestState, rateLimit: RateLimit.RateLimit["Service"]) => <A>(response: A): Effect.Effect<A> => {
     const { limit } = state
-    if (limit === undefined || "accepted" in limit) return Effect.void
+    if (limit === undefined || "accepted" in limit) return Effect.succeed(response)
     const read = Effect.map(rateLimit.peek(limit), (verdict) => {
       state.limit = verdict
     })
-    return Effect.ignore(read)
-  })
+    return Effect.as(Effect.ignore(read), response)
+  }
 
 /**
  * Returns the three headers of a limit. A limit that was not hit is read without

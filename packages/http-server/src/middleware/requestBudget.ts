@@ -110,7 +110,10 @@ const within = <A, E, R, B>(
     if (spending.isLate) return late
     // The router makes the handler interruptible, and nothing around it.
     const fork = Effect.forkDetach(effect, { startImmediately: true, uninterruptible: "inherit" })
-    return Effect.flatMap(fork, (fiber) => Effect.interruptible(awaitWithin(spending, fiber, late)))
+    return Effect.flatMap(fork, (fiber) => {
+      // A handler that is done needs no further steps.
+      return fiber.pollUnsafe() ?? Effect.interruptible(awaitWithin(spending, fiber, late))
+    })
   })
 
 const awaitWithin = <A, E, B>(spending: Spending, fiber: Fiber.Fiber<A, E>, late: Effect.Effect<B>) =>

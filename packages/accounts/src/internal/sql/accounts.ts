@@ -50,9 +50,13 @@ export const listAccounts = (
     LIMIT ${limit}
   `.pipe(decodeAccounts, Effect.map((rows) => rows.map(toAccount)))
 
-/** Locks an account until the transaction ends. */
+/** Locks an account until the transaction ends, and returns it. */
 export const lockAccount = (sql: SqlClient.SqlClient, id: AccountId) =>
-  sql`SELECT id FROM accounts_account WHERE id = ${AccountId.toUuid(id)} FOR UPDATE`
+  // Two statements: the second one sees the commits that the lock waited for.
+  Effect.andThen(
+    sql`SELECT id FROM accounts_account WHERE id = ${AccountId.toUuid(id)} FOR UPDATE`,
+    findAccount(sql, id)
+  )
 
 /**
  * Sets the address of an account, unless another account has it. In a transaction of its own, nested in that of the

@@ -1,7 +1,7 @@
 /** Statements on lines of keys: their budgets and what they have spent. */
-import { Rows } from "@kinora/persistence"
+import { Deletion, Rows } from "@kinora/persistence"
 import { Effect, Option, Schema } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
 import { KeyId } from "../../ApiKey.ts"
 import { type KeyBudget, unlimited } from "../../KeyBudget.ts"
@@ -86,25 +86,15 @@ export const saveUse = (sql: SqlClient.SqlClient, uses: ReadonlyArray<DayUse>) =
     ON CONFLICT (line, day) DO UPDATE SET credits = excluded.credits, jobs = excluded.jobs
   `.pipe(Effect.asVoid)
 
-/** Deletes the spending of days before `before`. SKIP LOCKED, so that sweeps of several hosts do not wait for each other. */
-export const deleteSpending = (
-  sql: SqlClient.SqlClient,
-  before: Day,
-  limit: number
-): Statement.Statement<unknown> =>
-  // By `ctid`, which the lock keeps valid.
-  sql`
-    DELETE FROM accounts_key_spending
-    WHERE ctid = ANY(ARRAY(
-      SELECT ctid
-      FROM accounts_key_spending
-      WHERE day < ${before}::date
-      ORDER BY day
-      LIMIT ${limit}
-      FOR UPDATE SKIP LOCKED
-    ))
-    RETURNING 1
-  `
+/** Deletes the spending of days before `before`. */
+export const deleteSpending = (sql: SqlClient.SqlClient, before: Day, limit: number) =>
+  Deletion.run(sql, {
+    table: "accounts_key_spending",
+    key: "ctid",
+    where: sql`day < ${before}::date`,
+    orderBy: "day",
+    limit
+  })
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,7 +1,7 @@
 /** Statements on API keys. */
 import { Rows } from "@kinora/persistence"
 import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
 import { type ApiKey, KeyId } from "../../ApiKey.ts"
 import { budgetColumns, budgetFields, lineJoin, toBudget } from "./keyLines.ts"
@@ -14,11 +14,7 @@ export const countKeys = (sql: SqlClient.SqlClient, account: AccountId, at: Date
     FROM accounts_key
     WHERE account = ${AccountId.toUuid(account)} AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > ${DateTime.toDate(at)})
-  `.pipe(
-    decodeCount,
-    // An aggregate without GROUP BY returns exactly one row.
-    Effect.map(([row]) => row!.count)
-  )
+  `.pipe(Rows.decodeCount)
 
 /** Inserts a key without the budget of its line. */
 export const insertKey = (sql: SqlClient.SqlClient, key: ApiKey, hash: string) =>
@@ -31,6 +27,7 @@ export const insertKey = (sql: SqlClient.SqlClient, key: ApiKey, hash: string) =
       ...Rows.fields({ name: "text", prefix: "text" }),
       hash: ["text", () => hash],
       created_at: ["timestamptz", ({ createdAt }) => createdAt],
+      created_by: ["text?", ({ createdBy }) => createdBy],
       expires_at: ["timestamptz?", ({ terms }) => Option.getOrNull(terms.expiresAt)],
       restrictions: ["jsonb", ({ terms }) => restrictionsOf(terms)]
     })
@@ -89,7 +86,7 @@ export const deleteRevokedKeys = (
   sql: SqlClient.SqlClient,
   before: DateTime.Utc,
   limit: number
-): Statement.Statement<unknown> =>
+) =>
   sql`
     WITH deleted AS (
       DELETE FROM accounts_key
@@ -112,7 +109,7 @@ export const deleteRevokedKeys = (
       )
     )
     SELECT id FROM deleted
-  `
+  `.pipe(Effect.map((rows) => rows.length))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -120,11 +117,9 @@ export const deleteRevokedKeys = (
 
 const keyColumns = (sql: SqlClient.SqlClient) =>
   sql.literal(`
-    key.id, key.account, key.name, key.prefix, key.line, key.created_at, key.last_used_at, key.revoked_at,
+    key.id, key.account, key.name, key.prefix, key.line, key.created_at, key.created_by, key.last_used_at, key.revoked_at,
     ${termsColumns}, ${budgetColumns}
   `)
-
-const decodeCount = Rows.decodeAll(Schema.Struct({ count: Schema.Int }))
 
 const KeyRow = Schema.Struct({
   id: Schema.String,
@@ -133,6 +128,7 @@ const KeyRow = Schema.Struct({
   prefix: Schema.String,
   line: Schema.NullOr(Schema.String),
   created_at: Schema.DateTimeUtcFromDate,
+  created_by: Schema.NullOr(Schema.String),
   last_used_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
   revoked_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
   ...termsFields,
@@ -150,6 +146,7 @@ const toKey = (row: typeof KeyRow.Type): ApiKey => ({
   line: KeyId.fromUuid(row.line ?? row.id),
   budget: toBudget(row),
   createdAt: row.created_at,
+  createdBy: row.created_by,
   lastUsedAt: Option.fromNullOr(row.last_used_at),
   revokedAt: Option.fromNullOr(row.revoked_at)
 })

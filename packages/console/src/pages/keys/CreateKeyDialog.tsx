@@ -6,13 +6,15 @@ import { problemOf } from "../../api/problem.ts"
 import type { NewApiKey } from "../../api/types.ts"
 import { FormDialog } from "../../components/Dialog.tsx"
 import { Checkbox, SelectField, TextField } from "../../components/Field.tsx"
-import { day } from "../../format/time.ts"
-import { type Budget, BudgetFields } from "./BudgetFields.tsx"
+import { inDays } from "../../format/time.ts"
+import type { Budget } from "./budget.ts"
+import { BudgetFields } from "./BudgetFields.tsx"
 
 const scopes = [
   ["generate", "Create and cancel jobs, upload images"],
   ["read", "Read jobs, results and models"],
-  ["account:read", "Read the account and its usage"]
+  ["account:read", "Read the account and its usage"],
+  ["webhooks", "Manage webhook endpoints"]
 ] as const
 
 type Scope = typeof scopes[number][0]
@@ -45,7 +47,7 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
     mutationFn: () =>
       createKey(owner, {
         name: name.trim(),
-        ...(days === "" ? {} : { expires_at: new Date(Date.now() + Number(days) * day).toISOString() }),
+        ...(days === "" ? {} : { expires_at: inDays(Number(days)) }),
         ...(chosen.length < scopes.length && isAtLeastOne(chosen) ? { scopes: chosen } : {}),
         ...(isAtLeastOne(onlyModels) ? { models: onlyModels } : {}),
         ...(isAtLeastOne(onlyNetworks) ? { ip_ranges: onlyNetworks } : {}),
@@ -75,7 +77,12 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
       <SelectField label="Expires" options={expiries} value={days} onChange={(event) => setDays(event.target.value)} />
       <Scopes chosen={chosen} onChange={setChosen} />
       <Restrictions {...{ issues, models, networks }} onModels={setModels} onNetworks={setNetworks} />
-      <BudgetFields budget={budget} issues={issues} onChange={setBudget} />
+      <details className="rounded-lg border border-line px-3.5 py-2.5">
+        <summary className="cursor-pointer text-sm font-medium">Limit what it can spend</summary>
+        <div className="pt-3 pb-1">
+          <BudgetFields budget={budget} issues={issues} onChange={setBudget} />
+        </div>
+      </details>
     </FormDialog>
   )
 }

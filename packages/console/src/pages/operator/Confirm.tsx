@@ -1,10 +1,9 @@
 /** Asking before a change. */
-import { useMutation } from "@tanstack/react-query"
 import { type ReactNode, useState } from "react"
-import { queryClient } from "../../api/queries.ts"
 import { Button, type ButtonLook } from "../../components/Button.tsx"
 import { FormDialog } from "../../components/Dialog.tsx"
 import { TextField } from "../../components/Field.tsx"
+import { useChange } from "./useChange.ts"
 
 /** A button that asks, then makes a change and refreshes all operator pages. `typed` has to be typed to confirm. */
 export const ConfirmButton = ({ act, children, label, size = "sm", title, tone = "danger", typed }: {
@@ -18,13 +17,7 @@ export const ConfirmButton = ({ act, children, label, size = "sm", title, tone =
 }) => {
   const [isOpen, setOpen] = useState(false)
   const [text, setText] = useState("")
-  const change = useMutation({
-    mutationFn: act,
-    onSuccess: async () => {
-      setOpen(false)
-      await queryClient.invalidateQueries({ queryKey: ["operator"] })
-    }
-  })
+  const change = useChange(act, () => setOpen(false))
   return (
     <>
       <Button size={size} variant={tone === "danger" ? "danger" : "secondary"} onClick={() => setOpen(true)}>

@@ -3,9 +3,20 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
 import { call } from "../../api/call.ts"
 import type { RequestOf } from "../../api/contract.ts"
 
-const firstPage = undefined as string | undefined
-const nextPage = (page: { readonly next_cursor: string | null }) => page.next_cursor ?? undefined
-const cursorOf = (cursor: string | undefined) => cursor === undefined ? {} : { cursor }
+/** The options of a list that is read page by page, again after `refetchInterval` milliseconds if there is one. */
+const pages = <Page extends { readonly next_cursor: string | null }>(
+  key: ReadonlyArray<unknown>,
+  read: (query: { readonly limit: string; readonly cursor?: string }, signal: AbortSignal) => Promise<Page>,
+  refetchInterval: number | false = false
+) =>
+  infiniteQueryOptions({
+    queryKey: ["operator", ...key],
+    queryFn: ({ pageParam, signal }) =>
+      read({ limit: "50", ...(pageParam === undefined ? {} : { cursor: pageParam }) }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    refetchInterval
+  })
 
 type QueryOf<R extends Parameters<typeof call>[0]> = NonNullable<
   RequestOf<R> extends { readonly query?: infer Q } ? Q : never
@@ -20,13 +31,10 @@ export type AuditFilters = Omit<QueryOf<"GET /admin/v1/audit">, "limit" | "curso
 
 /** Accounts, newest first. */
 export const accountsQuery = (filters: AccountFilters) =>
-  infiniteQueryOptions({
-    queryKey: ["operator", "accounts", filters],
-    queryFn: ({ pageParam, signal }) =>
-      call("GET /admin/v1/accounts", { query: { ...filters, limit: "50", ...cursorOf(pageParam) } }, { signal }),
-    initialPageParam: firstPage,
-    getNextPageParam: nextPage
-  })
+  pages(
+    ["accounts", filters],
+    (page, signal) => call("GET /admin/v1/accounts", { query: { ...filters, ...page } }, { signal })
+  )
 
 /** An account. */
 export const operatorAccountQuery = (id: string) =>
@@ -44,40 +52,25 @@ export const balancesQuery = (id: string) =>
 
 /** Changes of the balance of an account. */
 export const movementsQuery = (id: string) =>
-  infiniteQueryOptions({
-    queryKey: ["operator", "account", id, "movements"],
-    queryFn: ({ pageParam, signal }) =>
-      call("GET /admin/v1/accounts/:id/movements", {
-        params: { id },
-        query: { limit: "50", ...cursorOf(pageParam) }
-      }, { signal }),
-    initialPageParam: firstPage,
-    getNextPageParam: nextPage
-  })
+  pages(
+    ["account", id, "movements"],
+    (page, signal) => call("GET /admin/v1/accounts/:id/movements", { params: { id }, query: page }, { signal })
+  )
 
 /** Bookings of an account. */
 export const transactionsQuery = (id: string) =>
-  infiniteQueryOptions({
-    queryKey: ["operator", "account", id, "transactions"],
-    queryFn: ({ pageParam, signal }) =>
-      call("GET /admin/v1/accounts/:id/transactions", {
-        params: { id },
-        query: { limit: "50", ...cursorOf(pageParam) }
-      }, { signal }),
-    initialPageParam: firstPage,
-    getNextPageParam: nextPage
-  })
+  pages(
+    ["account", id, "transactions"],
+    (page, signal) => call("GET /admin/v1/accounts/:id/transactions", { params: { id }, query: page }, { signal })
+  )
 
 /** Jobs of all accounts, newest first. */
 export const operatorJobsQuery = (filters: OperatorJobFilters) =>
-  infiniteQueryOptions({
-    queryKey: ["operator", "jobs", filters],
-    queryFn: ({ pageParam, signal }) =>
-      call("GET /admin/v1/generations", { query: { ...filters, limit: "50", ...cursorOf(pageParam) } }, { signal }),
-    initialPageParam: firstPage,
-    getNextPageParam: nextPage,
-    refetchInterval: 15_000
-  })
+  pages(
+    ["jobs", filters],
+    (page, signal) => call("GET /admin/v1/generations", { query: { ...filters, ...page } }, { signal }),
+    15_000
+  )
 
 /** A job with its steps. */
 export const operatorJobQuery = (id: string) =>
@@ -95,14 +88,11 @@ export const queueQuery = queryOptions({
 })
 
 /** The lanes of the accounts. */
-export const lanesQuery = infiniteQueryOptions({
-  queryKey: ["operator", "lanes"],
-  queryFn: ({ pageParam, signal }) =>
-    call("GET /admin/v1/queue/lanes", { query: { limit: "50", ...cursorOf(pageParam) } }, { signal }),
-  initialPageParam: firstPage,
-  getNextPageParam: nextPage,
-  refetchInterval: 5_000
-})
+export const lanesQuery = pages(
+  ["lanes"],
+  (page, signal) => call("GET /admin/v1/queue/lanes", { query: page }, { signal }),
+  5_000
+)
 
 /** The workers. */
 export const workersQuery = queryOptions({
@@ -130,15 +120,19 @@ export const operatorsQuery = queryOptions({
   queryFn: ({ signal }) => call("GET /admin/v1/operators", {}, { signal })
 })
 
+/** The sessions of an operator. */
+export const operatorSessionsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["operator", "operators", id, "sessions"],
+    queryFn: ({ signal }) => call("GET /admin/v1/operators/:id/sessions", { params: { id } }, { signal })
+  })
+
 /** The audit log, newest first. */
 export const auditQuery = (filters: AuditFilters) =>
-  infiniteQueryOptions({
-    queryKey: ["operator", "audit", filters],
-    queryFn: ({ pageParam, signal }) =>
-      call("GET /admin/v1/audit", { query: { ...filters, limit: "50", ...cursorOf(pageParam) } }, { signal }),
-    initialPageParam: firstPage,
-    getNextPageParam: nextPage
-  })
+  pages(
+    ["audit", filters],
+    (page, signal) => call("GET /admin/v1/audit", { query: { ...filters, ...page } }, { signal })
+  )
 
 /** Whether the service accepts requests. `unknown` if this listener does not report it. */
 export const readinessQuery = queryOptions({

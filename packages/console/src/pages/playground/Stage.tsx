@@ -8,6 +8,7 @@ import { CopyButton } from "../../components/Copy.tsx"
 import { ImagePlus, RotateCcw, Square } from "../../components/Icon.tsx"
 import { JobStatus } from "../../components/JobStatus.tsx"
 import { Elapsed, JobTimeline } from "../../components/JobTimeline.tsx"
+import { Issues } from "../../components/Problem.tsx"
 import { Result, ResultLinks } from "../../components/Result.tsx"
 import { useNow } from "../../components/useNow.ts"
 import { plural } from "../../format/number.ts"
@@ -100,15 +101,7 @@ const Refused = ({ error, onRetry, onSwitch }: {
     <div role="alert" className="card max-w-md p-5">
       <p className="text-base font-semibold">{problem.title}</p>
       <p className="mt-1 text-muted">{problem.detail}</p>
-      {problem.issues.size > 0 && (
-        <ul className="mt-2 list-disc pl-5 text-sm">
-          {[...problem.issues].map(([name, issue]) => (
-            <li key={name}>
-              <code className="font-mono text-xs">{name}</code> {issue}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Issues of={problem} className="mt-2 text-sm" />
       {problem.requestId !== null && (
         <p className="mt-3 font-mono text-xs break-all text-muted">{problem.code} · {problem.requestId}</p>
       )}

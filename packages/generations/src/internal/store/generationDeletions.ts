@@ -1,5 +1,5 @@
 /** Statements that delete old rows of `generation_job` and of the tables of usage, in sets of a given size. */
-import { DatabaseTime } from "@kinora/persistence"
+import { DatabaseTime, Deletion } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { type DateTime, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -20,19 +20,13 @@ export const endedDeletion = (
   before: DateTime.Utc,
   limit: number
 ): Statement.Statement<unknown> =>
-  // SKIP LOCKED, so that sweeps of several hosts do not wait for each other.
-  sql`
-    DELETE FROM generation_job
-    WHERE id = ANY(ARRAY(
-      SELECT id
-      FROM generation_job
-      WHERE output IS NULL AND finished_at < ${clock.toDatabase(before)}
-      ORDER BY finished_at
-      LIMIT ${limit}
-      FOR UPDATE SKIP LOCKED
-    ))
-    RETURNING 1
-  `
+  Deletion.statement(sql, {
+    table: "generation_job",
+    key: "id",
+    where: sql`output IS NULL AND finished_at < ${clock.toDatabase(before)}`,
+    orderBy: "finished_at",
+    limit
+  })
 
 export const forget = (sql: SqlClient.SqlClient): Store["forget"] => (account, at, limit) =>
   Effect.flatMap(DatabaseTime.hostClock, (clock) =>
@@ -41,16 +35,15 @@ export const forget = (sql: SqlClient.SqlClient): Store["forget"] => (account, a
       UPDATE generation_job SET result_expires_at = ${clock.toDatabase(at)}
       WHERE account = ${account} AND output IS NOT NULL AND result_expires_at > ${clock.toDatabase(at)}
     )
-    DELETE FROM generation_job
-    WHERE id = ANY(ARRAY(
-      SELECT id
-      FROM generation_job
-      WHERE account = ${account} AND output IS NULL AND finished_at IS NOT NULL
-      ORDER BY id
-      LIMIT ${limit}
-      FOR UPDATE SKIP LOCKED
-    ))
-    RETURNING 1
+    ${
+      Deletion.statement(sql, {
+        table: "generation_job",
+        key: "id",
+        where: sql`account = ${account} AND output IS NULL AND finished_at IS NOT NULL`,
+        orderBy: "id",
+        limit
+      })
+    }
   `).pipe(
       Effect.map((rows) => rows.length),
       mapSql("GenerationStore.forget")
@@ -70,16 +63,5 @@ export const usageDeletion = (
   day: string,
   limit: number
 ): Statement.Statement<unknown> =>
-  // By `ctid`, because a join over the columns of the key can read the whole table. The lock keeps a `ctid` valid.
-  sql`
-    DELETE FROM ${sql.literal(table)}
-    WHERE ctid = ANY(ARRAY(
-      SELECT ctid
-      FROM ${sql.literal(table)}
-      WHERE day < ${day}::date
-      ORDER BY day
-      LIMIT ${limit}
-      FOR UPDATE SKIP LOCKED
-    ))
-    RETURNING 1
-  `
+  // By `ctid`, because a join over the columns of the key can read the whole table.
+  Deletion.statement(sql, { table, key: "ctid", where: sql`day < ${day}::date`, orderBy: "day", limit })

@@ -1,9 +1,8 @@
 /** Statements on audit entries. */
-import { Rows } from "@kinora/persistence"
+import { Deletion, Rows } from "@kinora/persistence"
 import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type AuditEntry, AuditId, type AuditQuery } from "../../AuditEntry.ts"
-import { Role } from "../../Operator.ts"
+import { type AuditEntry, AuditId, type AuditQuery, AuditRole } from "../../AuditEntry.ts"
 
 /** Appends an entry. */
 export const append = (sql: SqlClient.SqlClient, entry: AuditEntry) =>
@@ -42,21 +41,15 @@ export const entries = (
 /** Deletes entries from before `before`. The trigger of the table permits it only with the setting. */
 export const deleteEntries = (sql: SqlClient.SqlClient, before: DateTime.Utc, limit: number) =>
   setRetention(sql, "on").pipe(
-    Effect.andThen(sql`
-      DELETE FROM operators_audit
-      WHERE id = ANY(ARRAY(
-        SELECT id
-        FROM operators_audit
-        WHERE at < ${DateTime.toDate(before)}
-        ORDER BY at
-        LIMIT ${limit}
-        FOR UPDATE SKIP LOCKED
-      ))
-      RETURNING 1
-    `),
+    Effect.andThen(Deletion.run(sql, {
+      table: "operators_audit",
+      key: "id",
+      where: sql`at < ${DateTime.toDate(before)}`,
+      orderBy: "at",
+      limit
+    })),
     Effect.tap(() => setRetention(sql, "off")),
-    sql.withTransaction,
-    Effect.map((rows) => rows.length)
+    sql.withTransaction
   )
 
 // -----------------------------------------------------------------------------
@@ -72,7 +65,7 @@ const EntryRow = Schema.Struct({
   id: Schema.String,
   at: Schema.DateTimeUtcFromDate,
   actor: Schema.String,
-  role: Role,
+  role: Schema.NullOr(AuditRole),
   address: Schema.String,
   request_id: Schema.String,
   action: Schema.String,

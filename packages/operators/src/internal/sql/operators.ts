@@ -15,11 +15,7 @@ export const count = (sql: SqlClient.SqlClient, now: DateTime.Utc) =>
     SELECT count(*)::int4 AS count
     FROM operators_operator
     WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${DateTime.toDate(now)})
-  `.pipe(
-    decodeCount,
-    // An aggregate without GROUP BY returns exactly one row.
-    Effect.map(([row]) => row!.count)
-  )
+  `.pipe(Rows.decodeCount)
 
 /** Inserts an operator. */
 export const insert = (sql: SqlClient.SqlClient, operator: Operator, hash: string) =>
@@ -38,9 +34,13 @@ export const find = (sql: SqlClient.SqlClient, id: OperatorId) =>
     Effect.map((rows) => Option.map(Arr.head(rows), toOperator))
   )
 
-/** Locks an operator until the transaction ends. */
+/** Locks an operator until the transaction ends, and returns it. */
 export const lock = (sql: SqlClient.SqlClient, id: OperatorId) =>
-  sql`SELECT id FROM operators_operator WHERE id = ${OperatorId.toUuid(id)} FOR UPDATE`
+  // Two statements: the second one sees the commits that the lock waited for.
+  Effect.andThen(
+    sql`SELECT id FROM operators_operator WHERE id = ${OperatorId.toUuid(id)} FOR UPDATE`,
+    find(sql, id)
+  )
 
 /** Lists operators, revoked ones last, newest first. */
 export const list = (sql: SqlClient.SqlClient, limit: number) =>
@@ -107,8 +107,6 @@ export const noteUse = (sql: SqlClient.SqlClient, id: OperatorId, at: DateTime.U
 
 const columns = (sql: SqlClient.SqlClient) =>
   sql.literal("id, name, role, prefix, created_at, expires_at, revoked_at, last_used_at, former_until")
-
-const decodeCount = Rows.decodeAll(Schema.Struct({ count: Schema.Int }))
 
 const OperatorRow = Schema.Struct({
   id: Schema.String,

@@ -1,5 +1,5 @@
 /** Statements on payments. */
-import { Rows } from "@kinora/persistence"
+import { Deletion, Rows } from "@kinora/persistence"
 import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Payment, PaymentId, type PaymentQuery, PaymentStatus } from "../../Payment.ts"
@@ -15,11 +15,7 @@ export const countOpen = (sql: SqlClient.SqlClient, account: string) =>
     SELECT count(*)::int4 AS count
     FROM payments_payment
     WHERE account = ${account} AND status = 'open'
-  `.pipe(
-    decodeCount,
-    // An aggregate without GROUP BY returns exactly one row.
-    Effect.map(([row]) => row!.count)
-  )
+  `.pipe(Rows.decodeCount)
 
 /** Inserts a payment. */
 export const insert = (sql: SqlClient.SqlClient, payment: Payment, dueAt: DateTime.Utc) =>
@@ -42,9 +38,13 @@ export const find = (sql: SqlClient.SqlClient, id: PaymentId) =>
     Effect.map((rows) => Option.map(Arr.head(rows), toPayment))
   )
 
-/** Locks a payment until the transaction ends. */
+/** Locks a payment until the transaction ends, and returns it. */
 export const lock = (sql: SqlClient.SqlClient, id: PaymentId) =>
-  sql`SELECT id FROM payments_payment WHERE id = ${PaymentId.toUuid(id)} FOR UPDATE`
+  // Two statements: the second one sees the commits that the lock waited for.
+  Effect.andThen(
+    sql`SELECT id FROM payments_payment WHERE id = ${PaymentId.toUuid(id)} FOR UPDATE`,
+    find(sql, id)
+  )
 
 /** Saves the checkout of a payment. */
 export const saveCheckout = (
@@ -105,18 +105,13 @@ export const claimDue = (sql: SqlClient.SqlClient, { limit, now, provider }: Due
 
 /** Deletes payments that ended before `before`. */
 export const deleteSettled = (sql: SqlClient.SqlClient, before: DateTime.Utc, limit: number) =>
-  sql`
-    DELETE FROM payments_payment
-    WHERE id = ANY(ARRAY(
-      SELECT id
-      FROM payments_payment
-      WHERE status <> 'open' AND settled_at < ${DateTime.toDate(before)}
-      ORDER BY settled_at
-      LIMIT ${limit}
-      FOR UPDATE SKIP LOCKED
-    ))
-    RETURNING 1
-  `.pipe(Effect.map((rows) => rows.length))
+  Deletion.run(sql, {
+    table: "payments_payment",
+    key: "id",
+    where: sql`status <> 'open' AND settled_at < ${DateTime.toDate(before)}`,
+    orderBy: "settled_at",
+    limit
+  })
 
 // -----------------------------------------------------------------------------
 // internal
@@ -129,8 +124,6 @@ const columns = (sql: SqlClient.SqlClient) =>
     "id, account, cents::float8 AS cents, provider, provider_reference, status, is_credited, created_at, expires_at, " +
       "settled_at"
   )
-
-const decodeCount = Rows.decodeAll(Schema.Struct({ count: Schema.Int }))
 
 const PaymentRow = Schema.Struct({
   id: Schema.String,

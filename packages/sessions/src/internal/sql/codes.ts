@@ -1,5 +1,5 @@
 /** Statements on sign-in codes. */
-import { DatabaseTime, Rows } from "@kinora/persistence"
+import { DatabaseTime, Deletion, Rows } from "@kinora/persistence"
 import { Array as Arr, type Duration, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Session from "../../Session.ts"
@@ -32,11 +32,7 @@ export const count = (sql: SqlClient.SqlClient, subject: string) =>
   Effect.flatMap(
     DatabaseTime.now,
     (now) => sql`SELECT count(*)::int4 AS count FROM sessions_code WHERE subject = ${subject} AND expires_at > ${now}`
-  ).pipe(
-    decodeCount,
-    // An aggregate without GROUP BY returns exactly one row.
-    Effect.map(([row]) => row!.count)
-  )
+  ).pipe(Rows.decodeCount)
 
 /** Deletes a code and returns it. A concurrent statement waits for the end of this transaction, and finds nothing if it commits. */
 export const take = (sql: SqlClient.SqlClient, hash: string) =>
@@ -57,24 +53,17 @@ export const remove = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
 /** Deletes codes that have expired. */
 export const deleteExpired = (sql: SqlClient.SqlClient, limit: number) =>
   Effect.flatMap(DatabaseTime.now, (now) =>
-    sql`
-      DELETE FROM sessions_code
-      WHERE hash = ANY(ARRAY(
-        SELECT hash
-        FROM sessions_code
-        WHERE expires_at <= ${now}
-        ORDER BY expires_at
-        LIMIT ${limit}
-        FOR UPDATE SKIP LOCKED
-      ))
-      RETURNING 1
-    `).pipe(Effect.map((rows) => rows.length))
+    Deletion.run(sql, {
+      table: "sessions_code",
+      key: "hash",
+      where: sql`expires_at <= ${now}`,
+      orderBy: "expires_at",
+      limit
+    }))
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const decodeCount = Rows.decodeAll(Schema.Struct({ count: Schema.Int }))
 
 const columns = (sql: SqlClient.SqlClient) => sql.literal("grants::text AS grants, created_at, expires_at")
 

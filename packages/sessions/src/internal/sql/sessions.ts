@@ -1,5 +1,5 @@
 /** Statements on sessions. */
-import { DatabaseTime, Rows } from "@kinora/persistence"
+import { DatabaseTime, Deletion, Rows } from "@kinora/persistence"
 import { Array as Arr, DateTime, type Duration, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Session from "../../Session.ts"
@@ -87,18 +87,13 @@ export const noteUse = (sql: SqlClient.SqlClient, id: Session.SessionId, idle: D
 /** Deletes sessions that have ended. */
 export const deleteEnded = (sql: SqlClient.SqlClient, limit: number) =>
   Effect.flatMap(DatabaseTime.now, (now) =>
-    sql`
-      DELETE FROM sessions_session
-      WHERE id = ANY(ARRAY(
-        SELECT id
-        FROM sessions_session
-        WHERE least(expires_at, idle_until) <= ${now}
-        ORDER BY least(expires_at, idle_until)
-        LIMIT ${limit}
-        FOR UPDATE SKIP LOCKED
-      ))
-      RETURNING 1
-    `).pipe(Effect.map((rows) => rows.length))
+    Deletion.run(sql, {
+      table: "sessions_session",
+      key: "id",
+      where: sql`least(expires_at, idle_until) <= ${now}`,
+      orderBy: "least(expires_at, idle_until)",
+      limit
+    }))
 
 // -----------------------------------------------------------------------------
 // internal

@@ -14,8 +14,7 @@ type Sql = SqlClient.SqlClient
 /** The methods of the store that concern endpoints. */
 export const methods = (sql: Sql, { atomically }: UnitOfWork["Service"]) => ({
   countEndpoints: (account) =>
-    Effect.andThen(lockAccount(sql, account), countRows(selectCount(sql, account))).pipe(
-      Effect.map(([row]) => row?.count ?? 0),
+    Effect.andThen(lockAccount(sql, account), Rows.decodeCount(selectCount(sql, account))).pipe(
       mapSql("WebhookStore.countEndpoints")
     ),
   insertEndpoint: (record) => Effect.asVoid(insert(sql, record)).pipe(mapSql("WebhookStore.insertEndpoint")),
@@ -67,7 +66,6 @@ export const selectSecrets = (
 // internal
 // -----------------------------------------------------------------------------
 
-const countRows = Rows.decodeAll(WebhookRows.CountRow)
 const endpointRows = Rows.decodeAll(WebhookRows.EndpointRow)
 const recordRows = Rows.decodeAll(WebhookRows.RecordRow)
 const ownerRows = Rows.decodeAll(WebhookRows.OwnerRow)

@@ -101,8 +101,6 @@ export const IdRow = Schema.Struct({ id: Schema.String })
 
 export const OwnerRow = Schema.Struct({ account: Schema.String, id: Schema.String })
 
-export const CountRow = Schema.Struct({ count: Schema.Int })
-
 export const toEndpoint = (row: typeof EndpointRow.Type): Endpoint => ({
   id: EndpointId.fromUuid(row.endpointId),
   account: row.account,

@@ -10,7 +10,7 @@ import { Badge, type Tone } from "../../../components/Badge.tsx"
 import { Button } from "../../../components/Button.tsx"
 import { Page } from "../../../components/Card.tsx"
 import { FormDialog } from "../../../components/Dialog.tsx"
-import { FilterSelect, TextField } from "../../../components/Field.tsx"
+import { TextField } from "../../../components/Field.tsx"
 import { Plus } from "../../../components/Icon.tsx"
 import type { Column } from "../../../components/Table.tsx"
 import { Time } from "../../../components/Time.tsx"
@@ -18,11 +18,12 @@ import { money } from "../../../format/number.ts"
 import { ListCard } from "../List.tsx"
 import { usePermits } from "../permits.ts"
 import { accountsQuery } from "../queries.ts"
-import { SearchForm } from "../SearchForm.tsx"
+import { StatusSearchForm } from "../SearchForm.tsx"
 
 /** The page. */
 export const Accounts = () => {
   const search = useSearch({ from: "/operator/accounts" })
+  const { status, ...texts } = search
   const navigate = useNavigate({ from: "/operator/accounts" })
   const canCreate = usePermits("operator")
   const [isCreating, setCreating] = useState(false)
@@ -36,20 +37,13 @@ export const Accounts = () => {
         </Button>
       )}
     >
-      <SearchForm
+      <StatusSearchForm
         fields={[["search", "E-mail address or ID"]]}
-        values={search}
-        onSearch={(values) =>
-          void navigate({ search: ({ status }) => ({ ...(status === undefined ? {} : { status }), ...values }) })}
-      >
-        <FilterSelect
-          label="Status"
-          value={search.status}
-          options={[["active", "Active"], ["suspended", "Suspended"], ["deleted", "Deleted"], ["erased", "Erased"]]}
-          onChange={(status) =>
-            void navigate({ search: ({ status: _, ...rest }) => status === undefined ? rest : { ...rest, status } })}
-        />
-      </SearchForm>
+        texts={texts}
+        status={status}
+        statuses={[["active", "Active"], ["suspended", "Suspended"], ["deleted", "Deleted"], ["erased", "Erased"]]}
+        onChange={(filters) => void navigate({ search: filters })}
+      />
       <ListCard
         title="Accounts"
         empty="No accounts match."

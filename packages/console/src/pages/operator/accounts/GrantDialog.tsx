@@ -1,13 +1,12 @@
 /** The dialog that grants credits. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../../api/call.ts"
 import type { RequestOf } from "../../../api/contract.ts"
 import { problemOf } from "../../../api/problem.ts"
-import { queryClient } from "../../../api/queries.ts"
 import { FormDialog } from "../../../components/Dialog.tsx"
 import { Checkbox, SelectField, TextField } from "../../../components/Field.tsx"
-import { day } from "../../../format/time.ts"
+import { inDays } from "../../../format/time.ts"
+import { useChange } from "../useChange.ts"
 
 const kinds = [
   { value: "addon", label: "Add-on" },
@@ -37,7 +36,7 @@ export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onC
           reference,
           kind,
           credits: Number(credits),
-          expires_at: new Date(Date.now() + Number(days) * day).toISOString(),
+          expires_at: inDays(Number(days)),
           images_only: imagesOnly
         })}
     >
@@ -92,11 +91,8 @@ export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onC
 // -----------------------------------------------------------------------------
 
 const useGrant = (id: string, onDone: () => void) =>
-  useMutation({
-    mutationFn: (payload: RequestOf<"POST /admin/v1/accounts/:id/lots">["payload"]) =>
+  useChange(
+    (payload: RequestOf<"POST /admin/v1/accounts/:id/lots">["payload"]) =>
       call("POST /admin/v1/accounts/:id/lots", { params: { id }, payload }),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ["operator"] })
-      onDone()
-    }
-  })
+    onDone
+  )

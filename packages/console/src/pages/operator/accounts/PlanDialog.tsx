@@ -1,13 +1,12 @@
 /** The dialog that sets a plan. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../../api/call.ts"
-import { queryClient } from "../../../api/queries.ts"
 import type { Plan } from "../../../api/types.ts"
 import { FormDialog } from "../../../components/Dialog.tsx"
 import { Checkbox, SelectField, TextField } from "../../../components/Field.tsx"
 import { planName } from "../../../components/JobStatus.tsx"
-import { day } from "../../../format/time.ts"
+import { inDays } from "../../../format/time.ts"
+import { useChange } from "../useChange.ts"
 
 const studioTiers = ["starter", "pro", "scale"] as const
 const creditsTiers = ["starter", "pro", "business"] as const
@@ -22,27 +21,18 @@ export const PlanDialog = ({ id, onClose, plan }: {
   const [tier, setTier] = useState("pro")
   const [days, setDays] = useState("30")
   const [renews, setRenews] = useState(false)
-  const set = useMutation({
-    mutationFn: () => {
-      const rest = {
-        period_end: new Date(Date.now() + Number(days) * day).toISOString(),
-        auto_renew: renews
-      }
-      return plan === "studio"
-        ? call("PUT /admin/v1/accounts/:id/plans/studio", {
-          params: { id },
-          payload: { ...rest, tier: studioTiers.find((one) => one === tier) ?? "pro" }
-        })
-        : call("PUT /admin/v1/accounts/:id/plans/credits", {
-          params: { id },
-          payload: { ...rest, tier: creditsTiers.find((one) => one === tier) ?? "pro" }
-        })
-    },
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ["operator"] })
-      onClose()
-    }
-  })
+  const set = useChange(() => {
+    const rest = { period_end: inDays(Number(days)), auto_renew: renews }
+    return plan === "studio"
+      ? call("PUT /admin/v1/accounts/:id/plans/studio", {
+        params: { id },
+        payload: { ...rest, tier: studioTiers.find((one) => one === tier) ?? "pro" }
+      })
+      : call("PUT /admin/v1/accounts/:id/plans/credits", {
+        params: { id },
+        payload: { ...rest, tier: creditsTiers.find((one) => one === tier) ?? "pro" }
+      })
+  }, onClose)
   return (
     <FormDialog
       title={`Set the ${planName(plan)} plan`}

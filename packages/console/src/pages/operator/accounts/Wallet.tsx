@@ -1,10 +1,9 @@
 /** The balance of an account and its changes. */
-import { useInfiniteQuery, useMutation } from "@tanstack/react-query"
+import { useInfiniteQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../../api/call.ts"
 import type { ResponseOf } from "../../../api/contract.ts"
 import { problemOf } from "../../../api/problem.ts"
-import { queryClient } from "../../../api/queries.ts"
 import type { OperatorAccount } from "../../../api/types.ts"
 import { Badge } from "../../../components/Badge.tsx"
 import { Button } from "../../../components/Button.tsx"
@@ -18,6 +17,7 @@ import { money } from "../../../format/number.ts"
 import { ListCard } from "../List.tsx"
 import { usePermits } from "../permits.ts"
 import { movementsQuery } from "../queries.ts"
+import { useChange } from "../useChange.ts"
 
 /** The tab. */
 export const Wallet = ({ account }: { readonly account: OperatorAccount }) => {
@@ -70,18 +70,12 @@ const ChangeDialog = ({ id, kind, onClose }: {
   const [reference, setReference] = useState("")
   const [dollars, setDollars] = useState("")
   const cents = Math.round(Number(dollars) * 100)
-  const change = useMutation({
-    mutationFn: async () => {
-      const request = { params: { id }, payload: { reference, usd_cents: cents } }
-      await (kind === "deposit"
-        ? call("POST /admin/v1/accounts/:id/deposits", request)
-        : call("POST /admin/v1/accounts/:id/debits", request))
-    },
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ["operator"] })
-      onClose()
-    }
-  })
+  const change = useChange(async () => {
+    const request = { params: { id }, payload: { reference, usd_cents: cents } }
+    await (kind === "deposit"
+      ? call("POST /admin/v1/accounts/:id/deposits", request)
+      : call("POST /admin/v1/accounts/:id/debits", request))
+  }, onClose)
   const title = kind === "deposit" ? "Add to the balance" : "Take from the balance"
   const issues = problemOf(change.error).issues
   return (

@@ -3,37 +3,30 @@ import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { ResponseOf } from "../../../api/contract.ts"
 import { Page } from "../../../components/Card.tsx"
-import { FilterSelect } from "../../../components/Field.tsx"
 import { JobStatus, planName, statusOptions } from "../../../components/JobStatus.tsx"
 import type { Column } from "../../../components/Table.tsx"
 import { Time } from "../../../components/Time.tsx"
 import { ListCard } from "../List.tsx"
 import { operatorJobsQuery } from "../queries.ts"
-import { SearchForm } from "../SearchForm.tsx"
+import { StatusSearchForm } from "../SearchForm.tsx"
 
 type Job = ResponseOf<"GET /admin/v1/generations">["data"][number]
 
 /** The page. */
 export const OperatorJobs = () => {
   const search = useSearch({ from: "/operator/jobs" })
+  const { status, ...texts } = search
   const navigate = useNavigate({ from: "/operator/jobs" })
   return (
     <Page title="Jobs" about="Jobs of all accounts, newest first." width="max-w-7xl">
-      <SearchForm
+      <StatusSearchForm
         key={JSON.stringify(search)}
         fields={[["account", "Account ID"], ["model", "Model"]]}
-        values={search}
-        onSearch={(values) =>
-          void navigate({ search: ({ status }) => ({ ...(status === undefined ? {} : { status }), ...values }) })}
-      >
-        <FilterSelect
-          label="Status"
-          value={search.status}
-          options={statusOptions}
-          onChange={(status) =>
-            void navigate({ search: ({ status: _, ...rest }) => status === undefined ? rest : { ...rest, status } })}
-        />
-      </SearchForm>
+        texts={texts}
+        status={status}
+        statuses={statusOptions}
+        onChange={(filters) => void navigate({ search: filters })}
+      />
       <ListCard
         title="Jobs"
         empty="No jobs match."
