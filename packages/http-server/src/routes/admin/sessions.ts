@@ -5,6 +5,7 @@ import { Session, Sessions } from "@kinora/sessions"
 import { Effect, Option } from "effect"
 import type { HttpServerOptions } from "../../HttpServerOptions.ts"
 import { changes, note } from "../../middleware/changes.ts"
+import * as People from "../../middleware/people.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
 import * as SignInLinks from "../../SignInLinks.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
@@ -22,6 +23,8 @@ export const layer = (options: HttpServerOptions) =>
       /** Returns the rights of the sessions of an operator, which may have ended. */
       const grantOf = Effect.fnUntraced(function*(text: string) {
         if (text === "owner" && tokenOwner !== undefined) return grant(tokenOwner, "owner")
+        // Operators of an identity provider have no record. All sessions of one have the same subject, whatever the role.
+        if (People.operatorOf(text) !== undefined) return grant(text, "auditor")
         const { id, role } = yield* operators.get(yield* parseId(Operator.OperatorId.parse, text))
         return grant(id, role)
       })
