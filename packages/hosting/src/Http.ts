@@ -17,7 +17,7 @@ import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import * as Database from "./Database.ts"
-import * as ConsoleDirectory from "./internal/consoleDirectory.ts"
+import { findConsole, findReference } from "./internal/pageDirectories.ts"
 import * as RequestContext from "./internal/requestContext.ts"
 import * as RequestTarget from "./internal/requestTarget.ts"
 import * as OperatorListener from "./OperatorListener.ts"
@@ -53,7 +53,7 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   baseUrl: settings.baseUrl,
   bodyTimeMax: settings.bodyTimeMax,
   console: settings.console,
-  consoleDirectory: settings.console ? Option.getOrUndefined(ConsoleDirectory.find()) : undefined,
+  consoleDirectory: settings.console ? findConsole() : undefined,
   consoleUrl: settings.baseUrl ?? (sharesListener(settings) ? undefined : originOf(settings)),
   corsOrigins: settings.corsOrigins,
   downloadBytesPerDay: settings.downloadBytesPerDay,
@@ -175,7 +175,8 @@ const operatorGrace = Duration.seconds(5)
 const withPlans = <A, E, R>(
   options: InterfaceOptions,
   routes: (options: Partial<HttpServerOptions.HttpServerOptions>) => Layer.Layer<A, E, R>
-) => Layer.unwrap(Effect.map(CurrentPlanTable, (plans) => routes({ ...options, plans })))
+) =>
+  Layer.unwrap(Effect.map(CurrentPlanTable, (plans) => routes({ docsDirectory: findReference(), ...options, plans })))
 
 const listening = HttpServer.addressFormattedWith((origin) => Effect.succeed(Option.some(origin)))
 

@@ -23,6 +23,7 @@ type NoLimit =
   | "consoleUrl"
   | "consoleDirectory"
   | "docs"
+  | "docsDirectory"
   | "downloadBlockBytes"
   | "corsOrigins"
   | "metrics"
