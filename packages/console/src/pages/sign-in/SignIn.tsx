@@ -9,13 +9,14 @@ import { Button } from "../../components/Button.tsx"
 import { TextField } from "../../components/Field.tsx"
 import { useNow } from "../../components/useNow.ts"
 import { Mark } from "../../shell/Mark.tsx"
-import { type Failure, failureOf } from "./failures.ts"
+import type { Failure } from "./failures.ts"
 import { Methods } from "./Methods.tsx"
+import { useFailure } from "./useFailure.ts"
 
 /** The sign-in form. `hasEnded`: there was a session in this tab. After signing in, the page at the same URL appears. */
 export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
   const [key, setKey] = useState("")
-  const [failure, setFailure] = useState<Failure | null>(null)
+  const failure = useFailure()
   const hasRead = useRef(false)
   const { error, isPending, isSuccess, mutate, variables } = useMutation({
     mutationFn: openSession,
@@ -26,15 +27,12 @@ export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
   })
   useEffect(() => {
     document.title = "Sign in · Kinora"
-    const fragment = new URLSearchParams(location.hash.slice(1))
-    const code = fragment.get("code")
-    const failed = failureOf(fragment)
-    if ((code === null && failed === null) || hasRead.current) return
+    const code = new URLSearchParams(location.hash.slice(1)).get("code")
+    if (code === null || hasRead.current) return
     hasRead.current = true
-    setFailure(failed)
     // The code is in the fragment, which servers and link scanners never receive.
     history.replaceState(history.state, "", location.pathname + location.search)
-    if (code !== null) mutate({ code })
+    mutate({ code })
   }, [mutate])
   const isLink = variables !== undefined && "code" in variables
   return (
