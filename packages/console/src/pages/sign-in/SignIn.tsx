@@ -1,5 +1,6 @@
 /** Signing in: with the code of a link, or with an API key. */
 import { useMutation } from "@tanstack/react-query"
+import { useLocation } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
 import { openSession } from "../../api/call.ts"
 import { CallError, problemOf } from "../../api/problem.ts"
@@ -10,26 +11,39 @@ import { TextField } from "../../components/Field.tsx"
 import { useNow } from "../../components/useNow.ts"
 import { Mark } from "../../shell/Mark.tsx"
 
-/** The sign-in form. `hasEnded`: there was a session in this tab. After signing in, the page at the same URL appears. */
-export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
+/** The code in the fragment of a sign-in link, or `null`. */
+export const codeOf = (hash: string): string | null => new URLSearchParams(hash).get("code")
+
+/**
+ * The sign-in form. After signing in, the page at the same URL appears. `hasEnded`: there was a session in this tab.
+ * `hasSession`: there is one, which a link replaces.
+ */
+export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
+  readonly hasEnded: boolean
+  readonly hasSession: boolean
+  readonly onSignedIn: () => void
+}) => {
   const [key, setKey] = useState("")
-  const hasRead = useRef(false)
+  const read = useRef<string>(null)
+  const code = codeOf(useLocation({ select: ({ hash }) => hash }))
   const { error, isPending, isSuccess, mutate, variables } = useMutation({
     mutationFn: openSession,
     onSuccess: async () => {
       setKey("")
       await queryClient.resetQueries()
+      onSignedIn()
     }
   })
   useEffect(() => {
     document.title = "Sign in · Kinora"
-    const code = new URLSearchParams(location.hash.slice(1)).get("code")
-    if (code === null || hasRead.current) return
-    hasRead.current = true
+  }, [])
+  useEffect(() => {
+    if (code === null || read.current === code) return
+    read.current = code
     // The code is in the fragment, which servers and link scanners never receive.
     history.replaceState(history.state, "", location.pathname + location.search)
     mutate({ code })
-  }, [mutate])
+  }, [code, mutate])
   const isLink = variables !== undefined && "code" in variables
   return (
     <main className="grid min-h-full place-items-center p-4">
@@ -67,6 +81,9 @@ export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
               Sign in
             </Button>
           </form>
+          {hasSession && error !== null && (
+            <a href="/console/" className="block text-center text-sm underline">Continue with the current session</a>
+          )}
         </div>
         <p className="mt-5 px-2 text-center text-xs text-muted">
           A sign-in link also lets you manage keys and webhooks. The server prints one when it starts, and{" "}
