@@ -17,7 +17,14 @@ export const poison = async (route: Route): Promise<void> => {
 const views: Readonly<Record<string, Pick<ConsolePage, "path">>> = { usage: { path: () => "/usage?by=key" } }
 
 /** Pages that show numbers and words of the service alone. */
-const without: ReadonlySet<string> = new Set(["limits", "not-found", "operator-queue", "operator-ledger"])
+const without: ReadonlySet<string> = new Set([
+  "limits",
+  "not-found",
+  "operator-health",
+  "operator-ledger",
+  "operator-models",
+  "operator-queue"
+])
 
 /** Pages with text from outside. The others show numbers and words of the service alone. */
 export const poisonedPages = pages.flatMap(({ name, viewer, ...page }) =>

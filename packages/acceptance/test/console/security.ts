@@ -56,16 +56,17 @@ export const declare = (test: Define, visit: Visit): void => {
 
   test("stays on its own origin after the sign-in", async (stand) => {
     const account = await stand.openAccount()
-    const paths = ["//evil.example", "/\\evil.example", "/%2F%2Fevil", "/?redirect=//evil.example", "/keys#//evil.example"]
-    const { context, page } = await stand.open()
+    const paths = ["//evil.example", "/\\evil.example", "/%2F%2Fevil", "//evil", "/?redirect=//evil.example", "/keys#//evil"]
+    const tab = await stand.open()
     for (const path of paths) {
-      await page.goto(`${stand.baseUrl}/console${path}`)
-      // Paths with an extension are files, which do not exist.
-      if (await page.getByLabel("API key").count() > 0 || !path.includes("evil.example")) {
-        await SignIn.byKey({ page }, page.url(), account.key)
-      }
-      assert.strictEqual(new URL(page.url()).origin, stand.baseUrl, path)
-      await context.clearCookies()
+      const url = `${stand.baseUrl}/console${path}`
+      const { status } = await stand.fetch(`/console${path}`, { redirect: "manual" })
+      // A path with an extension is that of a file, which does not exist.
+      if (status === 404) continue
+      assert.strictEqual(status, 200, path)
+      await SignIn.byKey(tab, url, account.key)
+      assert.strictEqual(new URL(tab.page.url()).origin, stand.baseUrl, path)
+      await tab.context.clearCookies()
     }
   })
 
