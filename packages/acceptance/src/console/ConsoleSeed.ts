@@ -53,7 +53,12 @@ export const post = async (send: Fetch, path: string, body: object): Promise<Cre
 // -----------------------------------------------------------------------------
 
 const CreatedJson = Schema.fromJsonString(
-  Schema.Struct({ id: Schema.String, status: Schema.optionalKey(Schema.String) })
+  Schema.Struct({
+    id: Schema.String,
+    status: Schema.optionalKey(Schema.String),
+    /** Of a new API key. */
+    key: Schema.optionalKey(Schema.String)
+  })
 )
 type Created = typeof CreatedJson.Type
 

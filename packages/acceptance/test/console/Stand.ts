@@ -66,7 +66,9 @@ const shareHost = (database: Database): () => Shared => {
   let shared: Shared | undefined
   const scope = Scope.makeUnsafe()
   beforeAll(async () => {
-    if (Chromium.path !== undefined) shared = await Effect.runPromise(Scope.provide(start(database, Chromium.path), scope))
+    if (Chromium.path !== undefined) {
+      shared = await Effect.runPromise(Scope.provide(start(database, Chromium.path), scope))
+    }
   })
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   return () => shared ?? assert.fail("The host has not started")

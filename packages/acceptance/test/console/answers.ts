@@ -18,7 +18,8 @@ export const answerData = async (
 }
 
 /** An error of the service, which says that a retry does not help. */
-export const refusal = (status: number, code: string, message: string, headers: Record<string, string> = {}) =>
+export const refusal =
+  (status: number, code: string, message: string, headers: Record<string, string> = {}) =>
   (route: Route): Promise<void> =>
     route.fulfill({
       status,

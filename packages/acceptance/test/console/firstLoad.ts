@@ -82,7 +82,10 @@ interface Script {
 
 /** Opens a page in a browser that has no files of it and accepts gzip alone. */
 const loadScripts = async ({ context, page }: Tab, url: string): Promise<ReadonlyArray<Script>> => {
-  await context.route(/\.js$/, (route) => route.continue({ headers: { ...route.request().headers(), "accept-encoding": "gzip" } }))
+  await context.route(
+    /\.js$/,
+    (route) => route.continue({ headers: { ...route.request().headers(), "accept-encoding": "gzip" } })
+  )
   const scripts: Array<Promise<Script>> = []
   page.on("requestfinished", (request) => {
     if (request.resourceType() !== "script") return

@@ -59,8 +59,7 @@ export const readJob = async ({ page }: Tab, id: string): Promise<void> => {
 export const useKey = async ({ page }: Tab, { fetch }: Stand): Promise<void> => {
   await openPage(page, "API keys")
   const key = await Keys.create(page, "Night job")
-  const ask = async () =>
-    (await fetch("/v1/account", { headers: { authorization: `Bearer ${key}` } })).status
+  const ask = async () => (await fetch("/v1/account", { headers: { authorization: `Bearer ${key}` } })).status
   assert.strictEqual(await ask(), 200)
   await Keys.revoke(page, "Night job")
   await vi.waitFor(async () => assert.strictEqual(await ask(), 401), { timeout: 10_000, interval: 200 })

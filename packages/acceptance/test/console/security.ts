@@ -56,7 +56,14 @@ export const declare = (test: Define, visit: Visit): void => {
 
   test("stays on its own origin after the sign-in", async (stand) => {
     const account = await stand.openAccount()
-    const paths = ["//evil.example", "/\\evil.example", "/%2F%2Fevil", "//evil", "/?redirect=//evil.example", "/keys#//evil"]
+    const paths = [
+      "//evil.example",
+      "/\\evil.example",
+      "/%2F%2Fevil",
+      "//evil",
+      "/?redirect=//evil.example",
+      "/keys#//evil"
+    ]
     const tab = await stand.open()
     for (const path of paths) {
       const url = `${stand.baseUrl}/console${path}`
@@ -121,7 +128,9 @@ export const declare = (test: Define, visit: Visit): void => {
     const tab = await stand.open()
     const { context, page } = tab
     await SignIn.byLink(tab, await stand.accountLink(id))
-    await using other = await serve(`<!doctype html><title>Other</title><iframe src="${stand.baseUrl}/console/"></iframe>`)
+    await using other = await serve(
+      `<!doctype html><title>Other</title><iframe src="${stand.baseUrl}/console/"></iframe>`
+    )
     await page.goto(other.url)
     assert.isNotEmpty(await context.cookies(stand.baseUrl))
     const refused = page.waitForResponse(`${stand.baseUrl}/console/v1/keys`)

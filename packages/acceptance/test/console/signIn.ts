@@ -16,4 +16,5 @@ export const byKey = async ({ page }: Tab, url: string, key: string): Promise<vo
 }
 
 /** Waits for the frame of a page of a session. */
-export const awaitFrame = (page: Tab["page"]): Promise<void> => page.locator("#navigation").waitFor({ state: "attached" })
+export const awaitFrame = (page: Tab["page"]): Promise<void> =>
+  page.locator("#navigation").waitFor({ state: "attached" })
