@@ -56,7 +56,7 @@ export const take = async (options: ShotOptions): Promise<ReadonlyArray<Paint>> 
 const openTabs = async ({ browser, host, scene }: ShotOptions, theme: Tab.Theme, viewport: Tab.Viewport) => {
   const open = async (link?: string) => {
     const tab = await Tab.open(browser, { theme, viewport })
-    await tab.page.route("**/v1/account/usage?*", Usage.respond)
+    await tab.page.route(/\/v1\/(account\/)?usage\?/, Usage.respond)
     await tab.page.route(/webhook-endpoints|generations\/[^/]+$/, (route) => renameReceiver(route, scene.endpointUrl))
     if (link !== undefined) {
       await tab.page.goto(link)
@@ -88,8 +88,9 @@ const takeOne = async (
   await page.locator("h1").first().waitFor({ state: "attached" })
   await page.getByText("Checking…", { exact: true }).waitFor({ state: "detached" })
   await evaluate(dataShown)
-  await evaluate(imagesShown)
-  await page.screenshot({ path: join(directory, `${name}-${look}.png`), fullPage: look === "narrow" })
+  // Some images are of data that arrives after the page.
+  for (let times = 0; times < 3; times++) await evaluate(imagesShown)
+  await page.screenshot({ path: join(directory, `${name}-${look}.png`) })
   return Number(await evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime"))
 }
 
@@ -104,7 +105,7 @@ const imagesShown = `Promise.all([
     ? new Promise((resolve) => { image.onload = image.onerror = resolve; image.loading = "eager" })
     : image.decode().catch(() => undefined)),
   document.fonts.ready
-]).then(() => new Promise(requestAnimationFrame)).then(() => true)`
+]).then(() => new Promise((resolve) => requestIdleCallback(resolve))).then(() => true)`
 
 /** A page with all pictures side by side. */
 const sheet = (chosen: ReadonlyArray<ConsolePage>): string =>

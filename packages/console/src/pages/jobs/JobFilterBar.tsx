@@ -103,7 +103,7 @@ const PromptSearch = ({ onSearch, text }: {
         aria-label="Search prompts"
         placeholder="Search prompts"
         maxLength={100}
-        className="control !w-52 text-sm"
+        className="control !w-44 text-sm"
         value={draft}
         onChange={(event) => {
           setDraft(event.target.value)
