@@ -1,6 +1,6 @@
 /** The pages of the console and their tabs, with the ids of what a seeded account has. */
 
-/** Who sees a page: nobody who is signed in, a session of an account, or one of an operator. */
+/** The session that a page needs: none, one of an account, or one of an operator. */
 export type Viewer = "nobody" | "account" | "operator"
 
 /** Ids that are part of URLs. */

@@ -62,12 +62,12 @@ const CreatedJson = Schema.fromJsonString(
 )
 type Created = typeof CreatedJson.Type
 
-const finalStatuses: ReadonlyArray<string | undefined> = ["completed", "failed", "cancelled"]
+const finalStatuses: ReadonlySet<string | undefined> = new Set(["completed", "failed", "cancelled"])
 
 const awaitEnd = async (send: Fetch, id: string): Promise<Created> => {
   while (true) {
     const response = await send(`/v1/generations/${id}?wait=60`)
     const job = Schema.decodeSync(CreatedJson)(await response.text())
-    if (finalStatuses.includes(job.status)) return job
+    if (finalStatuses.has(job.status)) return job
   }
 }

@@ -1,4 +1,4 @@
-/** What a browser loads before it shows a page, and how far a keyboard gets. */
+/** Scripts that a browser loads before it shows a page, and the main job by keyboard alone. */
 import { assert } from "@effect/vitest"
 import type { Locator, Page } from "playwright-core"
 import type { Tab } from "../../src/console/Tab.ts"

@@ -1,4 +1,4 @@
-/** What an operator does in the console: from a new account to its refunded job. */
+/** The walk of an operator through the console, from a new account to its refunded job. */
 import { assert } from "@effect/vitest"
 import { Schema } from "effect"
 import type { Page } from "playwright-core"

@@ -1,4 +1,4 @@
-/** What browsers keep, send and show of a session. */
+/** Tests of what browsers keep, send and show of a session. */
 import { assert } from "@effect/vitest"
 import { Schema } from "effect"
 import { once } from "node:events"

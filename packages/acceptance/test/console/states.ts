@@ -1,4 +1,4 @@
-/** What each page shows in its states. A page without an entry fails the tests. */
+/** Texts of each page in its states. A page without an entry fails the tests. */
 
 /** States of a page besides those that all pages share. */
 export interface States {

@@ -24,8 +24,6 @@ export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
   readonly onSignedIn: () => void
 }) => {
   const [key, setKey] = useState("")
-  const read = useRef<string>(null)
-  const code = codeOf(useLocation({ select: ({ hash }) => hash }))
   const { error, isPending, isSuccess, mutate, variables } = useMutation({
     mutationFn: openSession,
     onSuccess: async () => {
@@ -37,13 +35,7 @@ export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
   useEffect(() => {
     document.title = "Sign in · Kinora"
   }, [])
-  useEffect(() => {
-    if (code === null || read.current === code) return
-    read.current = code
-    // The code is in the fragment, which servers and link scanners never receive.
-    history.replaceState(history.state, "", location.pathname + location.search)
-    mutate({ code })
-  }, [code, mutate])
+  useLink((code) => mutate({ code }))
   const isLink = variables !== undefined && "code" in variables
   return (
     <main className="grid min-h-full place-items-center p-4">
@@ -97,6 +89,19 @@ export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Calls the function once with the code of the link that the page was opened with, and removes it from the address. */
+const useLink = (signIn: (code: string) => void): void => {
+  const read = useRef<string>(null)
+  const code = codeOf(useLocation({ select: ({ hash }) => hash }))
+  useEffect(() => {
+    if (code === null || read.current === code) return
+    read.current = code
+    // The code is in the fragment, which servers and link scanners never receive.
+    history.replaceState(history.state, "", location.pathname + location.search)
+    signIn(code)
+  }, [code, signIn])
+}
 
 const Refusal = ({ error, isLink }: { readonly error: Error; readonly isLink: boolean }) => {
   const { code, detail, retryAfterMillis } = problemOf(error)

@@ -53,7 +53,10 @@ export const Wallet = ({ account }: { readonly account: OperatorAccount }) => {
 
 const columns: ReadonlyArray<Column<ResponseOf<"GET /admin/v1/accounts/:id/movements">["data"][number]>> = [
   { title: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: "Kind", cell: ({ kind }) => <Badge tone={kind === "deposit" ? "positive" : "neutral"}>{capital(kind)}</Badge> },
+  {
+    title: "Kind",
+    cell: ({ kind }) => <Badge tone={kind === "deposit" ? "positive" : "neutral"}>{capital(kind)}</Badge>
+  },
   {
     title: "Reference",
     className: "max-w-64",
