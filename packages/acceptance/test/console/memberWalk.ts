@@ -17,8 +17,34 @@ export const openPage = async (page: Page, name: string): Promise<void> => {
   await page.getByRole("heading", { level: 1, name }).waitFor()
 }
 
+/** Ends the session. */
+export const signOut = async ({ page }: Tab): Promise<void> => {
+  await page.getByRole("button", { name: "Sign out" }).click()
+  await page.getByRole("heading", { name: "Sign in to Kinora" }).waitFor()
+}
+
+/** The whole walk. */
+export const walk = async (stand: Stand, account: Account): Promise<void> => {
+  await using receiver = await stand.receive()
+  const inbox = receiver.inbox()
+  const tab = await stand.open()
+  await SignIn.byLink(tab, await stand.accountLink(account.id))
+  await tab.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+  const image = await generate(tab)
+  await readJob(tab, image)
+  await useKey(tab, stand)
+  await useEndpoint(tab, inbox)
+  await breakReceiver(tab, inbox, () => readReports(tab))
+  await signOut(tab)
+  assert.deepStrictEqual(tab.takeRefusals(), [])
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
 /** Generates an image and a video, follows them live, and downloads both. Returns the id of the image. */
-export const generate = async ({ page }: Tab): Promise<string> => {
+const generate = async ({ page }: Tab): Promise<string> => {
   await openPage(page, "Playground")
   await Playground.fill(page, { model: "Kinora Draft (procedural)", prompt: "A lake at dawn", choose: ["3:2"] })
   const image = await Playground.generate(page)
@@ -40,7 +66,7 @@ export const generate = async ({ page }: Tab): Promise<string> => {
 }
 
 /** Finds a job by its filters, and reads its timeline and charge. */
-export const readJob = async ({ page }: Tab, id: string): Promise<void> => {
+const readJob = async ({ page }: Tab, id: string): Promise<void> => {
   await openPage(page, "Jobs")
   await page.getByLabel("Search prompts").fill("lake")
   await page.keyboard.press("Enter")
@@ -56,7 +82,7 @@ export const readJob = async ({ page }: Tab, id: string): Promise<void> => {
 }
 
 /** Creates a key, uses it, and revokes it: it is rejected within 5 seconds. */
-export const useKey = async ({ page }: Tab, { fetch }: Stand): Promise<void> => {
+const useKey = async ({ page }: Tab, { fetch }: Stand): Promise<void> => {
   await openPage(page, "API keys")
   const key = await Keys.create(page, "Night job")
   const ask = async () => (await fetch("/v1/account", { headers: { authorization: `Bearer ${key}` } })).status
@@ -66,7 +92,7 @@ export const useKey = async ({ page }: Tab, { fetch }: Stand): Promise<void> => 
 }
 
 /** Adds an endpoint, sends a test event, rotates its secret, and sends another, which both secrets sign. */
-export const useEndpoint = async ({ page }: Tab, inbox: Inbox): Promise<void> => {
+const useEndpoint = async ({ page }: Tab, inbox: Inbox): Promise<void> => {
   await openPage(page, "Webhooks")
   const secret = await Webhooks.addEndpoint(page, inbox.url)
   inbox.trust([secret])
@@ -80,7 +106,7 @@ export const useEndpoint = async ({ page }: Tab, inbox: Inbox): Promise<void> =>
 }
 
 /** Breaks the receiver, reads why sends fail, and sends the failed delivery again once the receiver works. */
-export const breakReceiver = async ({ page }: Tab, inbox: Inbox, meanwhile: () => Promise<void>): Promise<void> => {
+const breakReceiver = async ({ page }: Tab, inbox: Inbox, meanwhile: () => Promise<void>): Promise<void> => {
   inbox.answer(() => ({ status: 503, body: "<b>out of order</b>" }))
   await Webhooks.sendTest(page, "The receiver responded with 503.")
   await page.getByRole("row", { name: /webhook.test/ }).first().getByText("HTTP 503", { exact: true }).waitFor()
@@ -107,39 +133,13 @@ export const breakReceiver = async ({ page }: Tab, inbox: Inbox, meanwhile: () =
 }
 
 /** Reads the usage and the limits. */
-export const readReports = async ({ page }: Tab): Promise<void> => {
+const readReports = async ({ page }: Tab): Promise<void> => {
   await openPage(page, "Usage")
-  await page.getByRole("group", { name: "Usage by day" }).or(page.getByRole("table")).first().waitFor()
+  await page.getByRole("row", { name: /kinora-draft 1 0 0 0$/ }).waitFor()
   await page.getByText("of 200, resets at 00:00 UTC", { exact: true }).waitFor()
   await openPage(page, "Limits")
   await page.getByRole("row", { name: /Studio images/ }).getByText("1 of 200 today").waitFor()
 }
-
-/** Ends the session. */
-export const signOut = async ({ page }: Tab): Promise<void> => {
-  await page.getByRole("button", { name: "Sign out" }).click()
-  await page.getByRole("heading", { name: "Sign in to Kinora" }).waitFor()
-}
-
-/** The whole walk. */
-export const walk = async (stand: Stand, account: Account): Promise<void> => {
-  await using receiver = await stand.receive()
-  const inbox = receiver.inbox()
-  const tab = await stand.open()
-  await SignIn.byLink(tab, await stand.accountLink(account.id))
-  await tab.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
-  const image = await generate(tab)
-  await readJob(tab, image)
-  await useKey(tab, stand)
-  await useEndpoint(tab, inbox)
-  await breakReceiver(tab, inbox, () => readReports(tab))
-  await signOut(tab)
-  assert.deepStrictEqual(tab.takeRefusals(), [])
-}
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
 
 /** Width of a video once its frames can be decoded. Runs in the page. */
 const widthOf = (video: { readonly videoWidth?: number }): number => video.videoWidth ?? 0
