@@ -5,9 +5,9 @@ import type { Tab } from "../../src/console/Tab.ts"
 import * as CommonStates from "./commonStates.ts"
 import * as Playground from "./playground.ts"
 import * as SignIn from "./signIn.ts"
-import type { Define } from "./Stand.ts"
+import type { Define, Stand } from "./Stand.ts"
 
-/** Maximum size of the scripts of the first page, compressed with gzip. */
+/** Maximum size of the scripts of the first page with gzip. */
 const bytesMax = 180_000
 
 /** Declares the tests. */
@@ -17,10 +17,7 @@ export const declare = (test: Define): void => {
     for (const path of ["/", "/playground"]) {
       const tab = await stand.open()
       await SignIn.byLink(tab, await stand.accountLink(account.id))
-      const cookies = await tab.context.cookies()
-      const first = await stand.open()
-      await first.context.addCookies(cookies)
-      const scripts = await loadScripts(first, `${stand.baseUrl}/console${path}`)
+      const scripts = await Promise.all((await loadScripts(tab, `${stand.baseUrl}/console${path}`)).map(sizeOf(stand)))
       const bytes = scripts.reduce((sum, script) => sum + script.bytes, 0)
       assert.isAbove(bytes, 50_000)
       assert.isAtMost(bytes, bytesMax, `${path}: ${scripts.map(({ name }) => name).join(", ")}`)
@@ -75,24 +72,20 @@ const focus = async (page: Page, control: Locator): Promise<void> => {
 const hasVisibleFocus = (element: { readonly matches: (selector: string) => boolean }): boolean =>
   element.matches(":focus-visible")
 
-interface Script {
-  readonly name: string
-  readonly bytes: number
-}
-
-/** Opens a page in a browser that has no files of it and accepts gzip alone. */
-const loadScripts = async ({ context, page }: Tab, url: string): Promise<ReadonlyArray<Script>> => {
-  await context.route(
-    /\.js$/,
-    (route) => route.continue({ headers: { ...route.request().headers(), "accept-encoding": "gzip" } })
-  )
-  const scripts: Array<Promise<Script>> = []
-  page.on("requestfinished", (request) => {
-    if (request.resourceType() !== "script") return
-    const name = new URL(request.url()).pathname.split("/").at(-1) ?? ""
-    scripts.push(request.sizes().then(({ responseBodySize }) => ({ name, bytes: responseBodySize })))
+/** Opens a page, and returns the paths of the scripts that the browser requests until the page shows its data. */
+const loadScripts = async ({ page }: Tab, url: string): Promise<ReadonlyArray<string>> => {
+  const paths: Array<string> = []
+  page.on("request", (request) => {
+    if (request.resourceType() === "script") paths.push(new URL(request.url()).pathname)
   })
   await page.goto(url)
   await CommonStates.awaitReady(page)
-  return await Promise.all(scripts)
+  return paths
+}
+
+/** Asks for the size with gzip, which browsers that accept brotli do not use. */
+const sizeOf = ({ fetch }: Stand) => async (path: string) => {
+  const { headers } = await fetch(path, { method: "HEAD", headers: { "accept-encoding": "gzip" } })
+  assert.strictEqual(headers.get("content-encoding"), "gzip", path)
+  return { name: path.split("/").at(-1) ?? "", bytes: Number(headers.get("content-length")) }
 }
