@@ -153,6 +153,9 @@ it.effect("sets the budget of a key, and shows what is used of it", () =>
     assert.strictEqual(changed, `${created.id}: 1 of 2 jobs a day, 1 of 7 jobs a month`)
     const unlimited = ["--jobs-per-day", "none", "--jobs-per-month", "none"]
     assert.strictEqual(yield* text("key", "budget", id, created.id, ...unlimited), `${created.id}: no limits`)
+    const nothing = yield* run("key", "budget", id, created.id)
+    assert.strictEqual(nothing.code, 2)
+    assert.include(nothing.errors, "Add --credits-per-day, --credits-per-month, --jobs-per-day or --jobs-per-month.")
     for (const limit of ["-1", "0.5", "many", "1000000000001"]) {
       assert.strictEqual((yield* run("key", "budget", id, created.id, `--jobs-per-day=${limit}`)).code, 2)
     }
@@ -228,12 +231,51 @@ it.effect("creates sign-in links of accounts and operators", () =>
     assert.include((yield* run("operator", "sign-in-link", "opr_x")).errors, "not_found")
   }).pipe(Effect.scoped))
 
+it.effect("lists and ends the sessions of operators", () =>
+  Effect.gen(function*() {
+    const { host, json, run, text } = yield* Terminal.make()
+    const signIn = Effect.fnUntraced(function*(operator: string) {
+      const { url } = yield* json("operator", "sign-in-link", operator)
+      const { origin } = new URL(String(url))
+      const response = yield* Effect.promise(() =>
+        host.fetch("/console/v1/session", {
+          method: "POST",
+          headers: { "content-type": "application/json", origin, "user-agent": "Lynx" },
+          body: JSON.stringify({ code: String(url).split("#code=")[1] }),
+          apiKey: null
+        })
+      )
+      assert.strictEqual(response.status, 204)
+    })
+    const ada = yield* json("operator", "create", "Ada", "--role", "support")
+    assert.strictEqual(yield* text("operator", "sessions", ada.id), "The operator has no sessions.")
+    yield* signIn(ada.id)
+    yield* signIn(ada.id)
+    yield* signIn("owner")
+    assert.match(yield* text("operator", "sessions", "owner"), /^SESSION .*\nses_\w+ .* 2030-01-01 00:00:00Z .* Lynx$/)
+    const first = Object((yield* json("operator", "sessions", ada.id)).data[0])
+    assert.include((yield* run("operator", "session", "end", ada.id, first.id)).errors, "add --yes")
+    assert.strictEqual(yield* text("operator", "session", "end", ada.id, first.id, "--yes"), `${first.id} has ended.`)
+    assert.lengthOf((yield* json("operator", "sessions", ada.id)).data, 1)
+    assert.include((yield* run("operator", "session", "end", ada.id, first.id, "--yes")).errors, "not_found")
+    assert.include((yield* run("operator", "session", "end", ada.id)).errors, "add --yes")
+    assert.include(yield* text("operator", "session", "end", ada.id, "--yes"), "All sessions of")
+    assert.lengthOf((yield* json("operator", "sessions", ada.id)).data, 0)
+  }).pipe(Effect.scoped))
+
 it.effect("shows workers and queues", () =>
   Effect.gen(function*() {
     const { host: { account, fetch }, json, run, text } = yield* Terminal.make()
     assert.match(yield* text("worker", "list"), /^WORKER .*\nwrk_\w{26} .* running +0\/\d+ .* kinora-still/)
     assert.strictEqual((yield* json("worker", "list", "--limit", "1")).data.length, 1)
     assert.include((yield* run("worker", "drain", "wrk_a", "--yes")).errors, "not_found")
+    assert.include((yield* run("worker", "resume", "wrk_a")).errors, "not_found")
+    const { id: worker } = Object((yield* json("worker", "list")).data[0])
+    assert.include((yield* run("worker", "drain", worker)).errors, "add --yes")
+    assert.strictEqual(yield* text("worker", "drain", worker, "--yes"), `${worker} drains.`)
+    assert.match(yield* text("worker", "list"), / drained +0\/\d+ /)
+    assert.strictEqual(yield* text("worker", "resume", worker), `${worker} claims jobs again.`)
+    assert.match(yield* text("worker", "list"), / running +0\/\d+ /)
     assert.match(yield* text("queue", "show"), /kinora-still +image +0 +0 +0 +- +1$/)
     assert.match(yield* text("queue", "show", "--limit", "1"), /\nMore: --cursor [\w-]+$/)
     assert.notInclude(yield* text("queue", "show", "--cursor", "kinora-draft"), "kinora-draft")

@@ -3,6 +3,7 @@
  * operation describes must be an error with 404 or 405.
  */
 import { document as adminDocument } from "@kinora/http-api/AdminOpenApiDocument"
+import { document as consoleDocument } from "@kinora/http-api/ConsoleOpenApiDocument"
 import { document as publicDocument } from "@kinora/http-api/OpenApiDocument"
 import type { OpenApi } from "effect/http-api"
 import * as JsonSchemas from "./internal/JsonSchemas.ts"
@@ -18,9 +19,11 @@ export interface Exchange {
   readonly body: string | undefined
 }
 
-/** Every response that the documents describe, written `GET /v1/models/{id} 404`. */
+/** Every response that the documents describe, except that of the console, written `GET /v1/models/{id} 404`. */
 export const answers = (): ReadonlyArray<string> =>
-  operations.flatMap(({ name, responses }) => Object.keys(responses).map((status) => `${name} ${status}`))
+  operations.filter(({ document }) => document !== consoleDocument).flatMap(({ name, responses }) =>
+    Object.keys(responses).map((status) => `${name} ${status}`)
+  )
 
 /** The described response that this is, or `undefined` if no operation describes it. */
 export const answerOf = (exchange: Exchange): string | undefined => {
@@ -91,7 +94,7 @@ const operationsOf = (document: OpenApi.OpenAPISpec): ReadonlyArray<Operation> =
     })
   })
 
-const operations = [...operationsOf(publicDocument), ...operationsOf(adminDocument)]
+const operations = [publicDocument, adminDocument, consoleDocument].flatMap(operationsOf)
 
 /** Paths that serve the documents themselves. */
 const apart = new Set(["/", "/openapi.json", "/docs", "/admin/v1/openapi.json"])

@@ -1,5 +1,6 @@
 /** Random stories of clients and hosts under faults, in memory and in virtual time. `npm run stories` has more seeds. */
 import { assert, describe, it } from "@effect/vitest"
+import { AccountStore } from "@kinora/accounts"
 import { IdempotencyStore } from "@kinora/idempotency"
 import { Effect, Layer } from "effect"
 import * as Backend from "../src/stories/Backend.ts"
@@ -17,6 +18,25 @@ const forgetful: Backend.Backend = {
       stores: (faults) => forgetting.pipe(Layer.provideMerge(database.stores(faults)))
     }))
 }
+
+/** The database of a product that only ever raises what API keys have spent. */
+const withoutRefunds: Backend.Backend = {
+  name: "memory",
+  open: (still) =>
+    Effect.map(Backend.memory.open(still), (database) => ({
+      ...database,
+      stores: (faults) => raising.pipe(Layer.provideMerge(database.stores(faults)))
+    }))
+}
+
+const raising = Layer.effect(
+  AccountStore.AccountStore,
+  Effect.map(AccountStore.AccountStore, (store) =>
+    AccountStore.AccountStore.of({
+      ...store,
+      saveUse: (uses) => store.saveUse(uses.filter(({ jobs }) => jobs > 0))
+    }))
+)
 
 const forgetting = Layer.effect(
   IdempotencyStore.IdempotencyStore,
@@ -36,6 +56,16 @@ describe("random stories in memory", { timeout: 600_000 }, () => {
       // The stories had an effect.
       assert.isAbove(hits, count)
       for (const status of ["completed", "failed"]) assert.isAbove(jobs[status] ?? 0, count / 100)
+    }))
+
+  it.live("find a product that does not refund the budgets of API keys", () =>
+    Effect.gen(function*() {
+      const failures: Array<string> = []
+      const onBroken = (broken: Stories.BrokenSeed) => Effect.sync(() => void failures.push(broken.message))
+      yield* Stories.checkAll({ first: 1, count: 40, backend: withoutRefunds, onBroken })
+      assert.isTrue(
+        failures.some((message) => message.includes("an API key has spent 8 credits and 1 jobs on 2030-01-3"))
+      )
     }))
 
   it.live("find a product that forgets the keys of requests, and print a short story", () =>

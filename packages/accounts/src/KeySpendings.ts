@@ -1,8 +1,15 @@
 /** The part of `Accounts` that counts what keys with a budget spend. */
 import type { StorageError } from "@kinora/persistence"
-import type { DateTime, Effect, Result } from "effect"
+import type { DateTime, Effect, Option, Result } from "effect"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
+import type { KeyBudget } from "./KeyBudget.ts"
 import type { BudgetExceeded, KeyLines, Spend, Used } from "./KeySpending.ts"
+
+/** A budget, and what is used of it. */
+export interface BudgetUse {
+  readonly budget: KeyBudget
+  readonly used: Used
+}
 
 /** Loads and saves what lines of keys spend. `KeySpending` decides. */
 export interface KeySpendings {
@@ -21,6 +28,9 @@ export interface KeySpendings {
 
   /** Returns what `KeySpending.spend` would decide now. Takes no locks and counts nothing. */
   readonly check: (spend: Spend) => Effect.Effect<Result.Result<boolean, BudgetExceeded>, StorageError.StorageError>
+
+  /** Returns the budget of a line, and what is used of it now; `None` if the line never had one. Takes no locks. */
+  readonly budgetOf: (line: KeyId) => Effect.Effect<Option.Option<BudgetUse>, StorageError.StorageError>
 
   /** Returns what is used of the budgets of keys now, by `ApiKey.line`. Lines without a budget are missing. */
   readonly usedBy: (keys: ReadonlyArray<ApiKey>) => Effect.Effect<ReadonlyMap<KeyId, Used>, StorageError.StorageError>

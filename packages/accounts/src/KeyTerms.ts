@@ -7,9 +7,10 @@ import { IpNetwork, NetAddress } from "effect/net"
 
 /**
  * A kind of request. `generate`: creates and cancels jobs, and uploads images. `read`: reads
- * jobs, results and models. `account:read`: reads the account and its usage.
+ * jobs, results and models. `account:read`: reads the account and its usage. `webhooks`: manages the webhook endpoints of
+ * the account.
  */
-export const Scope = Schema.Literals(["generate", "read", "account:read"])
+export const Scope = Schema.Literals(["generate", "read", "account:read", "webhooks"])
 /** Type of `Scope`. */
 export type Scope = typeof Scope.Type
 

@@ -110,6 +110,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
           creditsPerMonth: Option.some(5)
         })
         assert.deepStrictEqual(yield* host.listKeys(account.id), [second])
+        const { changed: same } = yield* host.changeBudget(account.id, record.id, {})
+        assert.deepStrictEqual([same, yield* host.listKeys(account.id)], [second, [second]])
         yield* host.changeBudget(account.id, record.id, KeyBudget.unlimited)
         assert.isUndefined(yield* lineOn(host))
       }))
@@ -145,9 +147,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.isTrue(yield* spendOne(host, third.line, 1))
         assert.isFalse(yield* spendOne(host, second.line, 1))
         assert.deepStrictEqual(yield* usedOf(host, account.id), { day: use(2, 2), month: use(2, 2) })
+        const shared = yield* host.spending.budgetOf(third.line)
+        assert.deepStrictEqual(Option.getOrThrow(shared), {
+          budget: first.budget,
+          used: { day: use(2, 2), month: use(2, 2) }
+        })
         yield* host.changeBudget(account.id, third.id, jobs(3))
         const budgets = (yield* host.listKeys(account.id)).map(({ budget }) => budget.jobsPerDay)
         assert.deepStrictEqual(budgets, Array(3).fill(Option.some(3)))
+        const { record: other } = yield* host.createKey(account.id, "unlimited")
+        assert.isTrue(Option.isNone(yield* host.spending.budgetOf(other.line)))
       }))
 
     it.effect("a budget that a key gets later limits the keys that were rolled before", () =>

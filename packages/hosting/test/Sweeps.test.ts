@@ -16,7 +16,9 @@ const dies = () => Effect.die("A sweep ran")
 
 /** Services whose calls die. A sweep that pauses makes none. */
 const services = Layer.mergeAll(
-  Layer.mock(Accounts.Accounts)({ spending: { load: dies, save: dies, check: dies, usedBy: dies, deleteOld: dies } }),
+  Layer.mock(Accounts.Accounts)({
+    spending: { load: dies, save: dies, check: dies, budgetOf: dies, usedBy: dies, deleteOld: dies }
+  }),
   Layer.mock(AuditLog.AuditLog)({}),
   Layer.mock(AccountDeletion.AccountDeletion)({}),
   Layer.mock(Checkouts.Checkouts)({}),

@@ -103,6 +103,19 @@ export class ConsoleAuth extends HttpApiMiddleware.Service<ConsoleAuth, { provid
   { security: { session }, error: errors(...authenticationErrors.session, "cross_origin"), requiredForClient: true }
 ) {}
 
+/**
+ * `ConsoleAuth`, or an API key with the scope of the endpoint, within its rate limit. A session that was created with an
+ * API key needs the scope too.
+ */
+export class ConsoleKeyAuth extends HttpApiMiddleware.Service<ConsoleKeyAuth>()(
+  "@kinora/http-api/ConsoleKeyAuth",
+  {
+    security: { bearer, session },
+    error: errors(...authenticationErrors.keyOrSession, "cross_origin"),
+    requiredForClient: true
+  }
+) {}
+
 /** Requires that changes come from a page of this server. For endpoints of the console that need no session. */
 export class SameOrigin extends HttpApiMiddleware.Service<SameOrigin>()("@kinora/http-api/SameOrigin", {
   error: errors("cross_origin")

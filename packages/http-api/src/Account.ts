@@ -1,7 +1,8 @@
 /** The account of an API key: both plan groups, their limits, and the download limits. */
 import { Schema } from "effect"
 import { field, flag, int, nullable, object, text, time } from "./internal/fields.ts"
-import { DateTime } from "./Scalar.ts"
+import { keyUse } from "./internal/keyUse.ts"
+import { DateTime, Int64 } from "./Scalar.ts"
 
 /** The use of a daily quota. */
 export const QuotaCount = object("QuotaCount", "The use of a daily quota.", {
@@ -61,6 +62,18 @@ export const DownloadLimits = object("DownloadLimits", "The download limits of t
   job_download_multiple: int("How many times its size each result can be downloaded per UTC day.")
 })
 
+/** The budget of an API key, and what is used of it. */
+export const KeyBudget = object("KeyBudget", "The budget of an API key, and what is used of it.", {
+  credits_per_day: nullable(Int64, "Credits per UTC day; `null`: no limit."),
+  credits_per_month: nullable(Int64, "Credits per UTC month; `null`: no limit."),
+  jobs_per_day: nullable(Int64, "Jobs per UTC day; `null`: no limit."),
+  jobs_per_month: nullable(Int64, "Jobs per UTC month; `null`: no limit."),
+  used: field(
+    Schema.Struct({ day: keyUse("Today, in UTC."), month: keyUse("In this month, in UTC.") }),
+    "What the key, and those that it replaced, have used."
+  )
+})
+
 /** The account of the API key. */
 export const Account = object("Account", "The account of the API key.", {
   user: field(
@@ -79,7 +92,10 @@ export const Account = object("Account", "The account of the API key.", {
     "Both plan groups."
   ),
   api: field(
-    Schema.Struct({ key_rpm_cap: int("Requests per minute of one API key, over all endpoints.") }),
+    Schema.Struct({
+      key_rpm_cap: int("Requests per minute of one API key, over all endpoints."),
+      key_budget: nullable(KeyBudget, "The budget of the API key of the request; `null` for a key without limits.")
+    }),
     "Limits of the API."
   ),
   results: field(

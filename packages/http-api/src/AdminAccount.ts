@@ -3,6 +3,7 @@ import { Result, Schema } from "effect"
 import { IpInterface } from "effect/net"
 import { AdminCreditsPlan, AdminStudioPlan } from "./AdminPlan.ts"
 import { field, int, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
+import { keyUse } from "./internal/keyUse.ts"
 import { overlapRequest } from "./internal/overlapRequest.ts"
 import { page } from "./internal/pages.ts"
 import { KeyScope } from "./RequestPolicy.ts"
@@ -90,7 +91,7 @@ export const CreateKeyRequest = object("CreateKeyRequest", "The API key to creat
   ),
   expires_at: optional(requestTime("When the key expires. Default: never."), "When the key expires. Default: never."),
   scopes: optional(
-    Schema.NonEmptyArray(KeyScope).check(Schema.isMaxLength(3)),
+    Schema.NonEmptyArray(KeyScope).check(Schema.isMaxLength(KeyScope.literals.length)),
     "The only requests that the key allows. Default: all."
   ),
   models: optional(
@@ -143,20 +144,17 @@ const budget = field(
   "The limits of the key and of those that it replaced; each `null` if there is none."
 )
 
-const use = (description: string) =>
-  field(
-    Schema.Struct({
-      credits: int("Credits of jobs that are not refunded."),
-      jobs: int("Jobs that are not refunded.")
-    }),
-    description
-  )
-
 const key = {
   id: text("The id of the key, `key_…`."),
   name: text("The name of the key."),
   prefix: text("The first 12 characters of the key.")
 }
+
+const createdBy = nullable(
+  Schema.String,
+  "The id of the member or of the operator who created the key; `null` with a sign-in link of the account, and for keys " +
+    "that were created before this was recorded."
+)
 
 /** A new API key. */
 export const AdminNewKey = object("AdminNewKey", "A new API key.", {
@@ -164,7 +162,8 @@ export const AdminNewKey = object("AdminNewKey", "A new API key.", {
   key: text("The key. Only this response contains it."),
   ...keyTerms,
   budget,
-  created_at: time("When the key was created.")
+  created_at: time("When the key was created."),
+  created_by: createdBy
 })
 
 /** An API key, without the key itself. */
@@ -173,10 +172,11 @@ export const AdminKey = object("AdminKey", "An API key, without the key itself."
   ...keyTerms,
   budget,
   used: nullable(
-    Schema.Struct({ day: use("Today, in UTC."), month: use("In this month, in UTC.") }),
+    Schema.Struct({ day: keyUse("Today, in UTC."), month: keyUse("In this month, in UTC.") }),
     "What is used of the budget; `null` for a key without limits."
   ),
   created_at: time("When the key was created."),
+  created_by: createdBy,
   last_used_at: nullable(DateTime, "When the key was last used, to the minute."),
   revoked_at: nullable(DateTime, "When the key was revoked.")
 })

@@ -21,10 +21,12 @@ import {
   AdminVerification,
   GrantLotRequest
 } from "./AdminLedger.ts"
+import { AdminMembers } from "./AdminMemberApi.ts"
 import { AdminModels } from "./AdminModelApi.ts"
 import { AdminAudit, AdminOperators } from "./AdminOperatorApi.ts"
 import { AdminPlans } from "./AdminPlanApi.ts"
 import { AdminQueue } from "./AdminQueueApi.ts"
+import { AdminSessions } from "./AdminSessionApi.ts"
 import { AdminSignInLinks } from "./AdminSignInApi.ts"
 import { AdminWallet } from "./AdminWalletApi.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
@@ -222,6 +224,7 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
 export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminAccounts)
   .add(AdminKeys)
+  .add(AdminMembers)
   .add(AdminPlans)
   .add(AdminWallet)
   .add(AdminGenerations)
@@ -232,6 +235,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminOperators)
   .add(AdminAudit)
   .add(AdminSignInLinks)
+  .add(AdminSessions)
   .middleware(AdminAuth)
   .middleware(Envelope)
   .prefix("/admin/v1")

@@ -10,8 +10,8 @@ export const AdminWorker = object("AdminWorker", "A worker that runs jobs.", {
   id: text("The id of the worker, unique per start."),
   name: text("The name of the worker: its host, and its role."),
   status: field(
-    Schema.Literals(["running", "draining"]),
-    "`draining` workers claim no more jobs, and end after those that they run."
+    Schema.Literals(["running", "draining", "drained"]),
+    "`draining` workers claim no more jobs, and finish those that they run. `drained` ones run none, and can be resumed."
   ),
   models: list(Schema.String, "The ids of the models whose jobs it claims."),
   concurrency: int("The maximum number of jobs that it runs at the same time."),

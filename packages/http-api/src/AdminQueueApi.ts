@@ -5,7 +5,7 @@ import { operate } from "./internal/adminOperation.ts"
 import { optionalParameter, parameter } from "./internal/fields.ts"
 import { pageQuery } from "./internal/pages.ts"
 
-/** Lists and drains workers, and lists waiting jobs. */
+/** Lists, drains and resumes workers, and lists waiting jobs. */
 export class AdminQueue extends HttpApiGroup.make("queue").add(
   operate(
     "auditor",
@@ -22,11 +22,23 @@ export class AdminQueue extends HttpApiGroup.make("queue").add(
   operate(
     "operator",
     "Drain a worker",
-    "The worker claims no more jobs within 2 seconds, and ends after those that it runs. Its process and other workers " +
-      "continue. Idempotent while it runs.",
+    "Within 2 seconds, the worker claims no more jobs until it is resumed. It finishes those that it runs. Its process and " +
+      "other workers continue. Idempotent.",
     ["not_found"],
     (error) =>
       HttpApiEndpoint.post("drainWorker", "/workers/:id/drain", {
+        params: { id: parameter("The id of the worker, `wrk_…`.") },
+        success: HttpApiSchema.NoContent,
+        error
+      })
+  ),
+  operate(
+    "operator",
+    "Resume a worker",
+    "Lets a worker that drains, or has drained, claim jobs again within 2 seconds. Idempotent.",
+    ["not_found"],
+    (error) =>
+      HttpApiEndpoint.post("resumeWorker", "/workers/:id/resume", {
         params: { id: parameter("The id of the worker, `wrk_…`.") },
         success: HttpApiSchema.NoContent,
         error
@@ -61,4 +73,7 @@ export class AdminQueue extends HttpApiGroup.make("queue").add(
         error
       })
   )
-).annotate(OpenApi.Description, "List and drain workers, and list the queues of models and the lanes of accounts.") {}
+).annotate(
+  OpenApi.Description,
+  "List, drain and resume workers, and list the queues of models and the lanes of accounts."
+) {}

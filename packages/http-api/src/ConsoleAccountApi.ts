@@ -9,14 +9,14 @@ import { Generation } from "./Generation.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
 import { Cursor } from "./internal/cursor.ts"
 import { parameter } from "./internal/fields.ts"
-import { creation, listing, roll } from "./internal/keyOperations.ts"
+import { budgetChange, creation, listing, roll } from "./internal/keyOperations.ts"
 import { jobId } from "./internal/paths.ts"
 import * as Policy from "./RequestPolicy.ts"
 import { StatementSize } from "./Scalar.ts"
 
 const keyId = { id: parameter("The id of the key, `key_…`.") }
 
-/** Creates, rolls, lists and revokes the API keys of the account. */
+/** Creates, changes, rolls, lists and revokes the API keys of the account. */
 export class ConsoleKeys extends HttpApiGroup.make("keys").add(
   browse(
     Policy.browsing("viewer"),
@@ -34,6 +34,13 @@ export class ConsoleKeys extends HttpApiGroup.make("keys").add(
   ),
   submit(
     Policy.browsing("member"),
+    budgetChange.summary,
+    budgetChange.description,
+    ["not_found", "key_ended"],
+    (error) => HttpApiEndpoint.patch("updateKey", "/keys/:id", { params: keyId, ...budgetChange.schemas, error })
+  ),
+  submit(
+    Policy.browsing("member"),
     roll.summary,
     roll.description,
     ["not_found", "key_ended", "too_many_keys"],
@@ -48,7 +55,10 @@ export class ConsoleKeys extends HttpApiGroup.make("keys").add(
     (error) =>
       HttpApiEndpoint.delete("revokeKey", "/keys/:id", { params: keyId, success: HttpApiSchema.NoContent, error })
   )
-).middleware(ConsoleAuth).annotate(OpenApi.Description, "Create, roll, list and revoke the API keys of the account.") {}
+).middleware(ConsoleAuth).annotate(
+  OpenApi.Description,
+  "Create, change, roll, list and revoke the API keys of the account."
+) {}
 
 /** Reports the account and its jobs. */
 export class ConsoleReports extends HttpApiGroup.make("reports").add(

@@ -1,6 +1,6 @@
 /** The part of the API of the console that is about webhooks. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { ConsoleAuth } from "./Access.ts"
+import { ConsoleKeyAuth } from "./Access.ts"
 import { AdminWebhookEndpointList } from "./AdminWebhook.ts"
 import { browse, changeErrors, submit } from "./internal/consoleOperation.ts"
 import { parameter } from "./internal/fields.ts"
@@ -11,8 +11,8 @@ const endpoints = "/webhook-endpoints"
 const endpoint = `${endpoints}/:id` as const
 const endpointId = { id: parameter("The id of the webhook endpoint, `whep_…`.") }
 
-const reading = Policy.browsing("viewer")
-const managing = Policy.browsing("member")
+const reading = Policy.browsingWithKey("viewer", "webhooks")
+const managing = Policy.browsingWithKey("member", "webhooks")
 
 const paths = {
   endpoint,
@@ -41,4 +41,7 @@ export class ConsoleWebhooks extends HttpApiGroup.make("webhooks").add(
   ),
   ...endpointOperations(declarations, paths),
   ...deliveryOperations(declarations, paths)
-).middleware(ConsoleAuth).annotate(OpenApi.Description, "Manage the webhook endpoints of the account.") {}
+).middleware(ConsoleKeyAuth).annotate(
+  OpenApi.Description,
+  "Manage the webhook endpoints of the account, with a session or with an API key that has the scope `webhooks`."
+) {}

@@ -9,9 +9,9 @@ import type { HttpApiEndpoint } from "effect/http-api"
 /**
  * A kind of request, to which an API key can be restricted. `generate`: creates and cancels
  * jobs, and uploads images. `read`: reads jobs, results and models. `account:read`: reads the
- * account and its usage.
+ * account and its usage. `webhooks`: manages the webhook endpoints of the account.
  */
-export const KeyScope = Schema.Literals(["generate", "read", "account:read"])
+export const KeyScope = Schema.Literals(["generate", "read", "account:read", "webhooks"])
 /** See the schema of the same name. */
 export type KeyScope = typeof KeyScope.Type
 
@@ -41,9 +41,10 @@ export interface Policy {
   /**
    * How callers authenticate. `key`: by API key. `link`: by API key or by the signature of
    * the URL. `operator`: by the operator's token. `session`: by the cookie of a session. `credential`: by a credential in
-   * the body. A session of an account can replace the API key, and one of an operator the operator's token.
+   * the body. `keyOrSession`: by the cookie of a session, or by API key. A session of an account can replace the API key,
+   * and one of an operator the operator's token.
    */
-  readonly authentication: "none" | "key" | "link" | "operator" | "session" | "credential"
+  readonly authentication: "none" | "key" | "link" | "operator" | "session" | "keyOrSession" | "credential"
   /** The body. `creation`: JSON with inlined images. `image`: an image file. */
   readonly body: "none" | "json" | "creation" | "image"
   /**
@@ -112,6 +113,15 @@ export const browsing = (access: ConsoleAccess, scope?: KeyScope): Policy => ({
   rate: "key",
   scope,
   access
+})
+
+/**
+ * Requests of sessions with this access, of sessions that were created with an API key that has this scope, and of such
+ * keys.
+ */
+export const browsingWithKey = (access: ConsoleAccess, scope: KeyScope): Policy => ({
+  ...browsing(access, scope),
+  authentication: "keyOrSession"
 })
 
 /** The policy of an endpoint. Throws if it has none, which is a mistake in the contract. */

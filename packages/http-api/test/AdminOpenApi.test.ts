@@ -37,6 +37,11 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "patch /accounts/{id}/keys/{key_id}",
       "delete /accounts/{id}/keys/{key_id}",
       "post /accounts/{id}/keys/{key_id}/roll",
+      "get /accounts/{id}/members",
+      "post /accounts/{id}/members",
+      "patch /accounts/{id}/members/{member_id}",
+      "delete /accounts/{id}/members/{member_id}",
+      "post /accounts/{id}/members/{member_id}/sign-in-links",
       "put /accounts/{id}/plans/studio",
       "delete /accounts/{id}/plans/studio",
       "put /accounts/{id}/plans/credits",
@@ -58,6 +63,7 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "post /generations/{id}/requeue",
       "get /workers",
       "post /workers/{id}/drain",
+      "post /workers/{id}/resume",
       "get /queue",
       "get /queue/lanes",
       "get /models",
@@ -86,7 +92,10 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "delete /operators/{id}",
       "get /audit",
       "post /accounts/{id}/sign-in-links",
-      "post /operators/{id}/sign-in-links"
+      "post /operators/{id}/sign-in-links",
+      "get /operators/{id}/sessions",
+      "delete /operators/{id}/sessions",
+      "delete /operators/{id}/sessions/{session_id}"
     ])
     assert.isEmpty(Object.keys(Public.document.paths).filter((path) => path.startsWith("/admin/")))
   }))
@@ -116,6 +125,8 @@ it.effect("forbids caches to store responses with a secret", () =>
     assert.deepStrictEqual(uncached.map((name) => name.split("/").at(-1)), [
       "keys",
       "roll",
+      "members",
+      "sign-in-links",
       "webhook-endpoints",
       "rotate",
       "operators",

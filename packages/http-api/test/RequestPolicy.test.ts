@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
-import { AdminAuth, BearerAuth, ConsoleAuth, ContentAuth } from "../src/Access.ts"
+import { AdminAuth, BearerAuth, ConsoleAuth, ConsoleKeyAuth, ContentAuth } from "../src/Access.ts"
 import { AdminApi } from "../src/AdminApi.ts"
 import { Api } from "../src/Api.ts"
 import { ConsoleApi } from "../src/ConsoleApi.ts"
@@ -33,8 +33,12 @@ const middlewareOf = {
   link: ContentAuth,
   operator: AdminAuth,
   session: ConsoleAuth,
+  keyOrSession: ConsoleKeyAuth,
   credential: undefined
 } as const
+
+const isOfConsole = ({ path }: HttpApiEndpoint.Top) =>
+  path.startsWith("/console/v1/") && path !== "/console/v1/session" && !path.startsWith("/console/v1/sign-in")
 
 it.effect("annotates every endpoint with a policy", () =>
   Effect.sync(() => {
@@ -48,7 +52,7 @@ it.effect("requires exactly the authentication of the policy", () =>
   Effect.sync(() => {
     for (const { endpoint, name } of endpoints) {
       const expected = middlewareOf[RequestPolicy.of(endpoint).authentication]
-      for (const middleware of [BearerAuth, ContentAuth, AdminAuth, ConsoleAuth]) {
+      for (const middleware of [BearerAuth, ContentAuth, AdminAuth, ConsoleAuth, ConsoleKeyAuth]) {
         const found = Array.from(endpoint.middlewares, ({ key }) => key).includes(middleware.key)
         assert.strictEqual(found, middleware === expected, `${middleware.key} of ${name}`)
       }
@@ -69,8 +73,8 @@ it.effect("reads a body exactly where the endpoint has a payload", () =>
 it.effect("counts every request below /v1 against its key, and creations against the plan group too", () =>
   Effect.sync(() => {
     for (const { endpoint, name } of endpoints) {
-      const { authentication, body, rate } = RequestPolicy.of(endpoint)
-      assert.strictEqual(rate !== "none", endpoint.path.startsWith("/v1/") || authentication === "session", name)
+      const { body, rate } = RequestPolicy.of(endpoint)
+      assert.strictEqual(rate !== "none", endpoint.path.startsWith("/v1/") || isOfConsole(endpoint), name)
       assert.strictEqual(rate === "creation", body === "creation", name)
     }
   }))
@@ -82,12 +86,11 @@ it.effect("requires a role of operators exactly below /admin/v1", () =>
     }
   }))
 
-it.effect("requires a session below /console/v1, except for its own start, display and end", () =>
+it.effect("requires a session or a key below /console/v1, except for sign-ins, and its own display and end", () =>
   Effect.sync(() => {
     for (const { endpoint, name } of endpoints) {
       const { access, authentication } = RequestPolicy.of(endpoint)
-      const isConsole = endpoint.path.startsWith("/console/v1/") && endpoint.path !== "/console/v1/session"
-      assert.strictEqual(access !== undefined, isConsole, name)
-      assert.strictEqual(authentication === "session", isConsole, name)
+      assert.strictEqual(access !== undefined, isOfConsole(endpoint), name)
+      assert.strictEqual(["session", "keyOrSession"].includes(authentication), isOfConsole(endpoint), name)
     }
   }))

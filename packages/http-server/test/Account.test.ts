@@ -83,7 +83,7 @@ it.effect("returns both plan groups with exactly the documented properties", () 
           create_rpm: 60
         }
       },
-      api: { key_rpm_cap: 300 },
+      api: { key_rpm_cap: 300, key_budget: null },
       results: {
         api_ttl_hours: 48,
         download: { user_gib_per_day: 50, used_bytes_today: 7, job_download_multiple: 10 }

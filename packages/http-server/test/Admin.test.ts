@@ -243,7 +243,7 @@ it.effect("creates keys that work until they are revoked, and returns each key o
     const budget = { credits_per_day: null, credits_per_month: null, jobs_per_day: null, jobs_per_month: null }
     const unrestricted = { expires_at: null, scopes: null, models: null, ip_ranges: null, budget }
     const createdAt = DateTime.formatIso(Host.startedAt)
-    const record = { id: keyId, name: "first", prefix, ...unrestricted, created_at: createdAt }
+    const record = { id: keyId, name: "first", prefix, ...unrestricted, created_at: createdAt, created_by: "owner" }
     const list = yield* admin("GET", `/accounts/${id}/keys`)
     assert.deepStrictEqual(list.json, { data: [{ ...record, used: null, last_used_at: null, revoked_at: null }] })
     assert.notInclude(list.text, key)
@@ -296,6 +296,10 @@ it.effect("creates keys with a budget, changes it and shows what is used", () =>
       errorOf(yield* admin("PATCH", `/${id}`, { budget: limits }), "invalid_request")
     }
     errorOf(yield* admin("PATCH", `/${id}`, {}), "invalid_request")
+    const entries = Effect.map(send("GET", "/admin/v1/audit?action=keys.updateKey", { key: token }), ({ text }) => text)
+    const before = yield* entries
+    assert.deepStrictEqual((yield* admin("PATCH", `/${id}`, { budget: {} })).json, changed.json)
+    assert.strictEqual(yield* entries, before)
     errorOf(yield* admin("PATCH", "/key_00000000000000000000000000", { budget: {} }), "not_found")
     yield* admin("DELETE", `/${id}`)
     errorOf(yield* admin("PATCH", `/${id}`, { budget: {} }), "key_ended")

@@ -45,7 +45,7 @@ it.effect("lists workers, the queues of models and the lanes of accounts", () =>
     const worker = { name: "host/worker/7", concurrency: 4, ...times }
     const workers = [
       { ...worker, id: "wrk_a", status: "running", models: ["gone-1", "kinora-still"], running_jobs: 1 },
-      { ...worker, id: "wrk_b", status: "draining", models: [], running_jobs: 0 }
+      { ...worker, id: "wrk_b", status: "drained", models: [], running_jobs: 0 }
     ]
     assert.deepStrictEqual<unknown>(yield* get("/workers"), { data: workers, next_cursor: null })
     assert.deepStrictEqual<unknown>(yield* get("/workers?limit=1"), { data: [workers[0]], next_cursor: "wrk_a" })
@@ -56,8 +56,11 @@ it.effect("lists workers, the queues of models and the lanes of accounts", () =>
 
     assert.strictEqual((yield* send("POST", "/admin/v1/workers/wrk_a/drain", { key: token })).status, 204)
     assert.deepInclude(yield* get("/workers?limit=1"), { data: [{ ...workers[0], status: "draining" }] })
+    assert.strictEqual((yield* send("POST", "/admin/v1/workers/wrk_a/resume", { key: token })).status, 204)
+    assert.deepStrictEqual<unknown>(yield* get("/workers?limit=1"), { data: [workers[0]], next_cursor: "wrk_a" })
     for (const id of ["wrk_c", "%00"]) {
       errorOf(yield* send("POST", `/admin/v1/workers/${id}/drain`, { key: token }), "not_found")
+      errorOf(yield* send("POST", `/admin/v1/workers/${id}/resume`, { key: token }), "not_found")
     }
 
     const idle = { pending: 0, queued: 0, processing: 0, oldest_wait_seconds: null, workers: 0 }

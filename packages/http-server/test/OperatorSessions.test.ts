@@ -84,6 +84,54 @@ it.effect("ends the sessions of an operator that is revoked or expires, and afte
     errorOf(yield* send("POST", session, { headers: samePage, body: { code: wrongRole } }), "invalid_code")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
+it.effect("lists and ends the sessions of operators, with an entry for each end", () =>
+  Effect.gen(function*() {
+    const send = yield* start
+    const operators = yield* Operators.Operators
+    const ada = yield* operators.create({ name: "Ada", role: "auditor" })
+    const bob = yield* operators.create({ name: "Bob", role: "auditor" })
+    const pathOf = (operator: string) => `/admin/v1/operators/${operator}/sessions`
+    const [path, others] = [pathOf(ada.operator.id), pathOf(bob.operator.id)]
+    const idsOf = (path: string) =>
+      Effect.map(send("GET", path, { key: token }), ({ json }) => Array.from(Object(json).data, ({ id }) => String(id)))
+    assert.deepStrictEqual(yield* idsOf(path), [])
+    const [first, second, third] = [
+      yield* Browsers.signInAs(send, operatorOf(ada)),
+      yield* Browsers.signInAs(send, operatorOf(ada)),
+      yield* Browsers.signInAs(send, operatorOf(bob))
+    ]
+    const { id } = Browsers.sessionOf((yield* first.page("GET", session)).json)
+    const listed = yield* send("GET", path, { key: token })
+    assert.lengthOf(Object(listed.json).data, 2)
+    assert.include(listed.text, "\"address\":\"203.0.113.9\"")
+    assert.notInclude(listed.text, first.token)
+    errorOf(yield* send("DELETE", `${others}/${id}`, { key: token }), "not_found")
+    errorOf(yield* send("DELETE", `${path}/ses_unknown`, { key: token }), "not_found")
+    errorOf(yield* send("GET", pathOf("opr_00000000000000000000000000"), { key: token }), "not_found")
+    assert.strictEqual((yield* send("DELETE", `${path}/${id}`, { key: token })).status, 204)
+    errorOf(yield* first.page("GET", accounts), "unauthorized")
+    assert.strictEqual((yield* second.page("GET", accounts)).status, 200)
+    const code = yield* Browsers.codeOf(operatorOf(ada))
+    assert.strictEqual((yield* send("DELETE", path, { key: token })).status, 204)
+    errorOf(yield* second.page("GET", accounts), "unauthorized")
+    errorOf(yield* send("POST", session, { headers: samePage, body: { code } }), "invalid_code")
+    assert.strictEqual((yield* third.page("GET", accounts)).status, 200)
+    assert.strictEqual((yield* send("GET", accounts, { key: Redacted.value(ada.token) })).status, 200)
+
+    const owner = Browsers.linkOf(yield* send("POST", "/admin/v1/operators/owner/sign-in-links", { key: token }))
+    const { page } = yield* Browsers.signIn(send, { code: owner.code })
+    assert.lengthOf(yield* idsOf(pathOf("owner")), 1)
+    assert.strictEqual((yield* send("DELETE", pathOf("owner"), { key: token })).status, 204)
+    errorOf(yield* page("GET", accounts), "unauthorized")
+    const entries = yield* AuditLog.AuditLog.use((audit) => audit.list({ limit: 20 }))
+    const ends = entries.filter(({ action }) => action.startsWith("sessions."))
+    assert.deepStrictEqual(ends.map(({ action, after, subject }) => ({ action, after, subject })).toReversed(), [
+      { action: "sessions.endOperatorSession", after: { operator: ada.operator.id }, subject: id },
+      { action: "sessions.endOperatorSessions", after: null, subject: ada.operator.id },
+      { action: "sessions.endOperatorSessions", after: null, subject: "owner" }
+    ])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
 it.effect("creates sign-in links of accounts and operators, and records them without the code", () =>
   Effect.gen(function*() {
     const send = yield* start

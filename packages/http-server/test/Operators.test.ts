@@ -4,9 +4,10 @@ import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
 import { AuditLog, Operators } from "@kinora/operators"
 import { StorageError } from "@kinora/persistence"
 import { Scheduler } from "@kinora/scheduler"
+import { Sessions } from "@kinora/sessions"
 import { WebhookStore } from "@kinora/webhooks"
 import { EndpointId } from "@kinora/webhooks/Endpoint"
-import { DateTime, Effect, Redacted, Schema } from "effect"
+import { DateTime, Effect, Option, Redacted, Schema } from "effect"
 import { HttpApi } from "effect/http-api"
 import { TestClock } from "effect/testing"
 import { errorOf } from "./Envelope.ts"
@@ -90,7 +91,9 @@ it.effect("permits auditors all reads and nothing else, and support a few change
       "operators.createOperator",
       "operators.rotateOperator",
       "operators.revokeOperator",
-      "links.createOperatorSignInLink"
+      "links.createOperatorSignInLink",
+      "sessions.endOperatorSession",
+      "sessions.endOperatorSessions"
     ])
   }))
 
@@ -222,6 +225,7 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   const { takeLease } = yield* Scheduler.Scheduler
   yield* takeLease({ id: "wrk_a", worker: "host/worker/7", kinds: [], slots: 1, ttl: "8 seconds" })
   yield* change("queue.drainWorker", "POST", "/workers/wrk_a/drain")
+  yield* change("queue.resumeWorker", "POST", "/workers/wrk_a/resume")
   yield* change("models.pauseModel", "POST", "/models/kinora-still/pause")
   yield* change("models.resumeModel", "POST", "/models/kinora-still/resume")
   const lot = { reference: "gift", kind: "addon", credits: 5, expires_at: periodEnd }
@@ -243,7 +247,16 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   const operator = { name: "Ada", role: "support" }
   const ada = idOf(yield* change("operators.createOperator", "POST", "/operators", operator))
   yield* change("links.createAccountSignInLink", "POST", `${path}/sign-in-links`, {})
+  const member = idOf(yield* change("members.inviteMember", "POST", `${path}/members`, { email: "grace@example.com" }))
+  yield* change("members.updateMember", "PATCH", `${path}/members/${member}`, { role: "viewer" })
+  yield* change("members.createMemberSignInLink", "POST", `${path}/members/${member}/sign-in-links`)
+  yield* change("members.removeMember", "DELETE", `${path}/members/${member}`)
   yield* change("links.createOperatorSignInLink", "POST", `/operators/${ada}/sign-in-links`)
+  const { session } = yield* Sessions.Sessions.use(({ start }) =>
+    start({ scope: "operator", operator: ada, role: "support" }, { device: Option.none(), address: "203.0.113.9" })
+  )
+  yield* change("sessions.endOperatorSession", "DELETE", `/operators/${ada}/sessions/${session.id}`)
+  yield* change("sessions.endOperatorSessions", "DELETE", `/operators/${ada}/sessions`)
   yield* change("operators.rotateOperator", "POST", `/operators/${ada}/rotate`, {})
   yield* change("operators.revokeOperator", "DELETE", `/operators/${ada}`)
   return { account, sent }

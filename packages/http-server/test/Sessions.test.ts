@@ -3,7 +3,7 @@ import { Accounts } from "@kinora/accounts"
 import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
 import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
 import type { Session } from "@kinora/sessions"
-import { Duration, Effect, Fiber, Redacted } from "effect"
+import { Duration, Effect, Fiber, Option, Redacted } from "effect"
 import { HttpApi } from "effect/http-api"
 import { TestClock } from "effect/testing"
 import * as Browsers from "./Browsers.ts"
@@ -31,19 +31,25 @@ const routes = (() => {
       })
     }
   })
-  return found.filter(({ policy }) => policy.authentication === "session")
+  return found.filter(({ policy }) => policy.access !== undefined)
 })()
 
 it.effect("rejects requests without a session on every route of the console", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ failedAuthenticationsPerMinute: 1_000 })
-    const { key } = yield* Host.openAccount()
+    const { account } = yield* Host.openAccount()
+    const { createKey } = yield* Accounts.Accounts
+    const { key } = yield* createKey(account.id, "reader", {
+      scopes: Option.some(["generate", "read", "account:read"])
+    })
     assert.isAtLeast(routes.length, 3)
-    for (const { method, path } of routes) {
+    for (const { method, path, policy: { authentication } } of routes) {
       for (const cookie of ["", "0".repeat(64), "\"", "x".repeat(4_000)]) {
         errorOf(yield* Browsers.pageOf(send, cookie)(method, path), "unauthorized")
       }
-      errorOf(yield* send(method, path, { key, headers: Browsers.samePage }), "unauthorized")
+      const answer = yield* send(method, path, { key, headers: Browsers.samePage })
+      if (authentication === "session") errorOf(answer, "unauthorized")
+      else assert.deepStrictEqual(errorOf(answer, "scope_missing").details, { scope: "webhooks" })
     }
     assert.isNull((yield* send("GET", session)).json)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
@@ -71,12 +77,13 @@ it.effect("permits each kind of session exactly the routes of the console that i
       viewer: ["viewer", "member"],
       member: ["member"]
     }
-    for (const { method, path, policy: { access = "any" } } of routes) {
+    for (const { method, path, policy: { access = "any", authentication } } of routes) {
       for (const name of ["key", "viewer", "member", "operator"] as const) {
         const { page } = yield* signInAs[name]
         const answer = yield* page(method, path)
         const what = `${method} ${path} of ${name}`
-        if (permitted[access].includes(name)) assert.notInclude([401, 403], answer.status, what)
+        const isPermitted = permitted[access].includes(name) || name === "key" && authentication === "keyOrSession"
+        if (isPermitted) assert.notInclude([401, 403], answer.status, what)
         else assert.deepStrictEqual(errorOf(answer, "session_not_allowed").details, { access }, what)
       }
     }

@@ -105,11 +105,11 @@ const leasesOf = (
       if (Result.isSuccess(renewed)) workers.set(renewed.success.state.id, renewed.success.state)
       return Result.isSuccess(renewed)
     }),
-  drain: (id: string) =>
+  drain: (id: string, drains: boolean) =>
     accessNow((now) => {
       const found = workers.get(id)
       if (found === undefined || DateTime.isLessThanOrEqualTo(found.until, now)) return false
-      workers.set(id, { ...found, drains: true })
+      workers.set(id, { ...found, drains })
       return true
     }),
   isDrained: (lease: string) =>

@@ -111,12 +111,14 @@ export class Scheduler extends Context.Service<Scheduler, {
    */
   readonly renewLease: (options: RenewalOptions) => Effect.Effect<boolean, StorageError>
   /**
-   * Asks the worker with this id to drain. It starts at its next heartbeat: it claims no more jobs,
-   * and ends after those that it runs. Returns `false` if there is no such worker, or its lease has
-   * expired. Idempotent.
+   * Asks the worker with this id to drain. From its next heartbeat on, it claims no more jobs; it
+   * finishes those that it runs, and keeps its lease. Returns `false` if there is no such worker, or
+   * its lease has expired. Idempotent.
    */
   readonly drain: (worker: string) => Effect.Effect<boolean, StorageError>
-  /** Returns whether the worker that has this lease was asked to drain. `Worker.layer` drains then. */
+  /** Withdraws `drain`: the worker claims jobs again, from its next heartbeat on. Returns the same as `drain`. Idempotent. */
+  readonly resume: (worker: string) => Effect.Effect<boolean, StorageError>
+  /** Returns whether the worker that has this lease is asked to drain. `Worker.layer` does so then. */
   readonly isDrained: (lease: string) => Effect.Effect<boolean, StorageError>
   /** Returns the lease of a worker that stops. Jobs that still run under it are rescued. */
   readonly returnLease: (lease: string) => Effect.Effect<void, StorageError>
@@ -227,17 +229,12 @@ const make = Effect.fnUntraced(function*(
 
 /** Provides a scheduler over a store. Use `layerMemory` or `layerPostgres` unless you compose the parts yourself. */
 export const layerWith = (
-  options: SchedulerOptions
+  options: SchedulerOptions = {}
 ): Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork.UnitOfWork | Wakeup.Wakeup> =>
   Layer.effect(Scheduler, make(options))
 
-/** `layerWith` with default options. */
-export const layer: Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork.UnitOfWork | Wakeup.Wakeup> = layerWith(
-  {}
-)
-
 /** Provides a scheduler in the memory of this process, for tests and single processes. Its jobs end with the layer. */
-export const layerMemory: Backend.MemoryLayer<Scheduler | Wakeup.Wakeup> = layer.pipe(
+export const layerMemory: Backend.MemoryLayer<Scheduler | Wakeup.Wakeup> = layerWith().pipe(
   Backend.memory(MemorySchedulerStore.layer),
   Layer.provideMerge(Wakeup.layer)
 )

@@ -53,9 +53,9 @@ export class SchedulerStore extends Context.Service<SchedulerStore, {
   readonly takeLease: (lease: NewLease) => Effect.Effect<void, StorageError>
   /** Renews a lease that holds. Returns whether it does. */
   readonly renewLease: (renewal: Renewal) => Effect.Effect<boolean, StorageError>
-  /** Asks the worker with this id to drain. Returns whether there is one whose lease has not expired. */
-  readonly drain: (worker: string) => Effect.Effect<boolean, StorageError>
-  /** Returns whether the worker that has this lease was asked to drain. */
+  /** Asks the worker with this id to drain, or no longer. Returns whether there is one whose lease has not expired. */
+  readonly drain: (worker: string, drains: boolean) => Effect.Effect<boolean, StorageError>
+  /** Returns whether the worker that has this lease is asked to drain. */
   readonly isDrained: (lease: string) => Effect.Effect<boolean, StorageError>
   /** Deletes the worker that has this lease. */
   readonly returnLease: (lease: string) => Effect.Effect<void, StorageError>

@@ -42,7 +42,7 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       claim: (terms) => mapSql("SchedulerStore.claim")(Leases.claim(sql, terms)),
       takeLease: (lease) => mapSql("SchedulerStore.takeLease")(Workers.take(sql, lease)),
       renewLease: (renewal) => mapSql("SchedulerStore.renewLease")(Workers.renew(sql, renewal)),
-      drain: (worker) => mapSql("SchedulerStore.drain")(Workers.drain(sql, worker)),
+      drain: (worker, drains) => mapSql("SchedulerStore.drain")(Workers.drain(sql, worker, drains)),
       isDrained: (lease) => mapSql("SchedulerStore.isDrained")(Workers.isDrained(sql, lease)),
       returnLease: (lease) => mapSql("SchedulerStore.returnLease")(Effect.asVoid(Workers.remove(sql, lease))),
       endLeases: mapSql("SchedulerStore.endLeases")(Workers.endAll(sql)),

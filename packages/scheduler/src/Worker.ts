@@ -25,7 +25,10 @@ import type { JobHandler } from "./JobHandler.ts"
 import type { Scheduler } from "./Scheduler.ts"
 import type { Wakeup } from "./Wakeup.ts"
 
-/** A worker in this process. It drains when the scope of its layer closes, or when `Scheduler.drain` asks for it. */
+/**
+ * A worker in this process. It drains when the scope of its layer closes. When `Scheduler.drain` asks for it, it claims no
+ * more jobs until `Scheduler.resume`.
+ */
 export class Worker extends Context.Service<Worker, {
   /** Returns the jobs that it holds. */
   readonly running: Effect.Effect<ReadonlyArray<ClaimedJob>>
@@ -90,11 +93,14 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const forkAll = (loops: ReadonlyArray<Effect.Effect<never>>) =>
     concurrency === 0 ? Effect.succeed([]) : Effect.forEach(loops, (loop) => Effect.forkScoped(loop))
   const holding = yield* forkAll([lease.renew, lease.watch, yield* makeLostJobs(settings, running)])
-  const starting = yield* forkAll([yield* makeClaimLoop(settings, parts), yield* makeRescueLoop(settings, parts)])
+  const starting = yield* forkAll([
+    yield* makeClaimLoop(settings, parts),
+    yield* makeRescueLoop(settings, parts),
+    yield* makeDrainRequests(settings, parts)
+  ])
   yield* Metrics.offer(concurrency)
   const drain = yield* makeDrain(settings, parts, { starting, holding })
   yield* Effect.addFinalizer(() => drain)
-  if (concurrency > 0) yield* Effect.forkScoped(yield* makeDrainRequests(settings, lease, drain))
   return Worker.of({ running: Effect.sync(() => running.jobs()), drain })
 })
 

@@ -444,7 +444,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual((yield* scheduler.offers).filter(({ id }) => id.startsWith(world.lane)), [])
       }))
 
-    it.effect("asks a worker to drain while its lease holds, also under its next lease", () =>
+    it.effect("asks a worker to drain while its lease holds, also under its next lease, until it is asked to resume", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
@@ -456,8 +456,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual([yield* scheduler.isDrained(first), yield* scheduler.isDrained(kept)], [true, false])
         const next = yield* takeLease("30 seconds", id)
         assert.deepStrictEqual([yield* scheduler.isDrained(first), yield* scheduler.isDrained(next)], [false, true])
+        assert.isFalse(yield* scheduler.resume(`${id}-unknown`))
+        assert.deepStrictEqual([yield* scheduler.resume(id), yield* scheduler.resume(other)], [true, true])
+        assert.deepStrictEqual([yield* scheduler.isDrained(next), yield* scheduler.isDrained(kept)], [false, false])
         yield* TestClock.adjust("30 seconds")
         assert.isFalse(yield* scheduler.drain(other))
+        assert.isFalse(yield* scheduler.resume(other))
       }))
 
     it.effect("lists the workers whose lease holds, and the lanes that have jobs, page by page", () =>

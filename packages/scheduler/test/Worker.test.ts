@@ -19,7 +19,9 @@ const unavailable = new StorageError.StorageError({ operation: "test", reason: "
 /** A world with a worker in it, that tells what happens. */
 const start = Effect.fnUntraced(function*(
   run: (job: ClaimedJob<Payload>) => Effect.Effect<string, string>,
-  options: Partial<Worker.WorkerOptions> & Partial<Parameters<typeof JobHandler.make<Payload, string, string>>[0]> = {},
+  options:
+    & Partial<Worker.WorkerOptions>
+    & Partial<Parameters<typeof JobHandler.make<Payload, string, string>>[0]> = {},
   existing?: World
 ) {
   const world = existing ?? (yield* makeWorld)
@@ -471,7 +473,7 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual(gate.seen.length, 1)
     }))
 
-  it.effect("drains when it is asked to, and other workers continue", () =>
+  it.effect("claims no more jobs while it is asked to drain, and other workers continue", () =>
     Effect.gen(function*() {
       const gate = yield* makeGate
       const { job, scheduler, settled, stop, worker, ...world } = yield* start(gate.run, {
@@ -496,12 +498,64 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual((yield* worker.running).length, 1)
       yield* gate.open
       yield* settled
-      yield* worker.drain
-      assert.deepStrictEqual(yield* own, [])
-      assert.isFalse(yield* scheduler.drain("asked"))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual((yield* own).map(({ isDraining, running }) => [isDraining, running]), [[true, 0]])
       const other = yield* start(() => Effect.succeed("done"), { id: "other" }, { ...world, job })
       assert.strictEqual(yield* other.outcome, "done")
       yield* stop
+      assert.deepStrictEqual(yield* own, [])
+      assert.isFalse(yield* scheduler.drain("asked"))
+      assert.isFalse(yield* scheduler.resume("asked"))
+    }))
+
+  it.effect("resumes when it is asked to, and keeps the jobs that it still runs", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { job, scheduler, settled, worker } = yield* start(gate.run, { id: "resumed", grace: "1 minute" })
+      yield* scheduler.enqueue(job({ cap: 2 }))
+      yield* gate.started
+      assert.isTrue(yield* scheduler.drain("resumed"))
+      yield* TestClock.adjust("2 seconds")
+      const { job: next } = yield* scheduler.enqueue(job({ cap: 2 }))
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* stateOf(next), "queued")
+      for (const _ of ["once", "again"]) assert.isTrue(yield* scheduler.resume("resumed"))
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* stateOf(next), "running")
+      // The end of the grace that began before does not interrupt them.
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual((yield* worker.running).length, 2)
+      yield* gate.open
+      yield* settled
+    }))
+
+  it.effect("returns jobs that outlast the grace to the queue when it is asked to drain", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { job, scheduler, worker } = yield* start(gate.run, { id: "slow", grace: "30 seconds" })
+      const { job: id } = yield* scheduler.enqueue(job())
+      yield* gate.started
+      yield* scheduler.drain("slow")
+      yield* TestClock.adjust("29 seconds")
+      assert.strictEqual(yield* stateOf(id), "running")
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* stateOf(id), "queued")
+      assert.deepStrictEqual(yield* worker.running, [])
+      yield* scheduler.resume("slow")
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* stateOf(id), "running")
+      yield* gate.open
+    }))
+
+  it.effect("stops while it is asked to drain", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { scheduler, stop } = yield* start(gate.run, { id: "stopped" })
+      yield* TestClock.adjust("1 second")
+      assert.isTrue(yield* scheduler.drain("stopped"))
+      yield* TestClock.adjust("10 seconds")
+      yield* stop
+      assert.isFalse(yield* scheduler.resume("stopped"))
     }))
 
   it.effect("releases its jobs with their checkpoints when the grace ends", () =>
@@ -543,7 +597,7 @@ layer(memory)("Worker", (it) => {
       const { job, outcome } = yield* start(() => Effect.succeed("done"))
       // As in another process: the same store, and a wake-up that does not reach this one.
       const wakeup = Wakeup.Wakeup.of({ wake: Effect.void, subscribe: Effect.sync(() => Latch.makeUnsafe(false)) })
-      const elsewhere = yield* Layer.build(Layer.fresh(Scheduler.layer)).pipe(
+      const elsewhere = yield* Layer.build(Layer.fresh(Scheduler.layerWith())).pipe(
         Effect.map((services) => Context.get(services, Scheduler.Scheduler)),
         Effect.provideService(Wakeup.Wakeup, wakeup)
       )

@@ -5,7 +5,7 @@ import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
-import { budgetFlags, budgetOf, limitsOf } from "./keyBudget.ts"
+import { budgetFlags, budgetOf, limitsOf, requireLimit } from "./keyBudget.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
 
 const key = Argument.String("key").pipe(Argument.withDescription("Id of the key, key_…"))
@@ -84,7 +84,7 @@ const budget = operatorCommand(
     })
     yield* Output.show(changed, `${key}: ${limitsOf(changed).join(", ") || "no limits"}`)
   })
-)
+).pipe(Command.validate((flags) => requireLimit(flags)))
 
 const roll = operatorCommand(
   "roll",

@@ -1,7 +1,7 @@
 /** Budgets of API keys in commands. */
 import { type AdminKey, budgetLimitMax, type KeyBudgetRequest } from "@kinora/http-api/AdminAccount"
-import { Option, Schema, SchemaGetter } from "effect"
-import { Flag } from "effect/cli"
+import { Effect, Option, Schema, SchemaGetter } from "effect"
+import { CliError, Flag } from "effect/cli"
 
 /** A limit, or `null` for none. */
 const Limit = Schema.String.check(
@@ -21,10 +21,19 @@ export const budgetFlags = {
   jobsPerMonth: limit("jobs-per-month", "Jobs per UTC month")
 }
 
+/** The values of `budgetFlags`. */
+type Limits = { readonly [Name in keyof typeof budgetFlags]: Option.Option<number | null> }
+
+/** Rejects a command line that sets no limit. */
+export const requireLimit = (flags: Limits): Effect.Effect<void, CliError.ValidationError> =>
+  Object.keys(budgetOf(flags)).length > 0 ? Effect.void : Effect.fail(
+    new CliError.ValidationError({
+      message: "No limit is given. Add --credits-per-day, --credits-per-month, --jobs-per-day or --jobs-per-month."
+    })
+  )
+
 /** Returns the limits that the flags set. */
-export const budgetOf = (
-  flags: { readonly [Name in keyof typeof budgetFlags]: Option.Option<number | null> }
-): KeyBudgetRequest => ({
+export const budgetOf = (flags: Limits): KeyBudgetRequest => ({
   ...Option.isSome(flags.creditsPerDay) && { credits_per_day: flags.creditsPerDay.value },
   ...Option.isSome(flags.creditsPerMonth) && { credits_per_month: flags.creditsPerMonth.value },
   ...Option.isSome(flags.jobsPerDay) && { jobs_per_day: flags.jobsPerDay.value },

@@ -9,6 +9,10 @@ import { showSignInLink } from "./showSignInLink.ts"
 
 const id = Argument.String("operator").pipe(Argument.withDescription("Id of the operator, opr_…"))
 
+const owner = Argument.String("operator").pipe(
+  Argument.withDescription("Id of the operator, opr_…, or owner for KINORA_ADMIN_TOKEN")
+)
+
 const showNew = (operator: AdminNewOperator) =>
   Output.show(
     operator,
@@ -105,19 +109,64 @@ const revoke = operatorCommand(
 const signInLink = operatorCommand(
   "sign-in-link",
   "Create a link with which an operator signs in to the console, once and within 10 minutes",
-  {
-    id: Argument.String("operator").pipe(
-      Argument.withDescription("Id of the operator, opr_…, or owner for KINORA_ADMIN_TOKEN")
-    )
-  },
+  { id: owner },
   Effect.fnUntraced(function*(operator, { id }) {
     const { body } = yield* operator.links.createOperatorSignInLink({ params: { id } })
     yield* showSignInLink(body)
   })
 )
 
+const sessions = operatorCommand(
+  "sessions",
+  "List the sessions of an operator in the console",
+  { operator: owner },
+  Effect.fnUntraced(function*(operator, { operator: id }) {
+    const sessions = yield* operator.sessions.listOperatorSessions({ params: { id } })
+    yield* Output.show(
+      sessions,
+      Output.table(sessions.data, [
+        { title: "SESSION", value: ({ id }) => id },
+        { title: "ADDRESS", value: ({ address }) => address },
+        { title: "SIGNED IN", value: (session) => Output.time(session.created_at) },
+        { title: "LAST USED", value: (session) => Output.time(session.seen_at) },
+        { title: "ENDS", value: (session) => Output.time(session.expires_at) },
+        { title: "DEVICE", value: ({ device }) => device ?? "-" }
+      ], "The operator has no sessions.")
+    )
+  })
+)
+
+const endSession = operatorCommand(
+  "end",
+  "End a session of an operator, or all of them, on every server at once",
+  {
+    operator: owner,
+    session: Argument.String("session").pipe(
+      Argument.withDescription("Id of the session, ses_…. Default: all sessions of the operator"),
+      Argument.optional
+    )
+  },
+  Effect.fnUntraced(function*(operator, { operator: id, session }) {
+    if (Option.isNone(session)) {
+      yield* confirm(`Sign ${id} out everywhere?`)
+      yield* operator.sessions.endOperatorSessions({ params: { id } })
+      return yield* Output.show({ operator: id, ended: true }, `All sessions of ${id} have ended.`)
+    }
+    yield* confirm(`End the session ${session.value}?`)
+    yield* operator.sessions.endOperatorSession({ params: { id, session_id: session.value } })
+    yield* Output.show({ id: session.value, ended: true }, `${session.value} has ended.`)
+  })
+)
+
+const sessionCommand = Command.make("session").pipe(
+  Command.withDescription("End sessions of operators"),
+  Command.withSubcommands([endSession])
+)
+
 /** Manages operators. */
 export const operatorsCommand = Command.make("operator").pipe(
-  Command.withDescription("Create, list, rotate and revoke operators with roles, and create sign-in links"),
-  Command.withSubcommands([create, list, rotate, revoke, signInLink])
+  Command.withDescription(
+    "Create, list, rotate and revoke operators with roles, create sign-in links, and list and end sessions"
+  ),
+  Command.withSubcommands([create, list, rotate, revoke, signInLink, sessions, sessionCommand])
 )

@@ -74,10 +74,12 @@ const listWorkers = operatorCommand(
   })
 )
 
+const worker = Argument.String("worker").pipe(Argument.withDescription("Id of the worker, wrk_…"))
+
 const drainWorker = operatorCommand(
   "drain",
-  "Let a worker end after the jobs that it runs",
-  { worker: Argument.String("worker").pipe(Argument.withDescription("Id of the worker, wrk_…")) },
+  "Let a worker finish the jobs that it runs, and claim no more until it is resumed or its process starts again",
+  { worker },
   Effect.fnUntraced(function*(operator, { worker }) {
     yield* confirm(`Drain ${worker}?`)
     yield* operator.queue.drainWorker({ params: { id: worker } })
@@ -85,5 +87,15 @@ const drainWorker = operatorCommand(
   })
 )
 
+const resumeWorker = operatorCommand(
+  "resume",
+  "Let a worker that was drained claim jobs again",
+  { worker },
+  Effect.fnUntraced(function*(operator, { worker }) {
+    yield* operator.queue.resumeWorker({ params: { id: worker } })
+    yield* Output.show({ id: worker }, `${worker} claims jobs again.`)
+  })
+)
+
 /** Commands for the workers of a service. */
-export const workerCommands = [listWorkers, drainWorker] as const
+export const workerCommands = [listWorkers, drainWorker, resumeWorker] as const

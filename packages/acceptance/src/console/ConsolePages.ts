@@ -61,6 +61,7 @@ export const pages: ReadonlyArray<ConsolePage> = [
   page("operator", "operator-accounts", "/operator/accounts"),
   page("operator", "operator-account", ({ account }) => `/operator/accounts/${account}`),
   tab("operator", "operator-account-keys", ({ account }) => `/operator/accounts/${account}?tab=keys`),
+  tab("operator", "operator-account-members", ({ account }) => `/operator/accounts/${account}?tab=members`),
   tab("operator", "operator-account-webhooks", ({ account }) => `/operator/accounts/${account}?tab=webhooks`),
   tab("operator", "operator-account-jobs", ({ account }) => `/operator/accounts/${account}?tab=jobs`),
   tab("operator", "operator-account-statement", ({ account }) => `/operator/accounts/${account}?tab=statement`),

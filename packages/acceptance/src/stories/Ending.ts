@@ -1,21 +1,26 @@
 /** The end of a story: faults stop, everything that began has to end, and the books have to be right. */
+import { KeySpending } from "@kinora/accounts"
+import { AccountStore } from "@kinora/accounts/AccountStore"
 import { Generations, GenerationSweep } from "@kinora/generations"
 import { type Generation, isFinal } from "@kinora/generations/Generation"
 import { GenerationStore } from "@kinora/generations/GenerationStore"
 import { VirtualTime } from "@kinora/host-test/VirtualTime"
 import { Ledger } from "@kinora/ledger"
-import { DateTime, Effect, Fiber } from "effect"
+import { DateTime, Effect, Fiber, Option } from "effect"
 import * as Books from "../Books.ts"
 import type { StoryHost } from "./StoryHost.ts"
-import { credits, type Request, type World } from "./World.ts"
+import { budget, credits, type Request, type World } from "./World.ts"
 
 /** Maximum number of running and queued jobs of an account: that of its plan. */
 const cap = 4
 /** Sends of a delivery. */
 const sendsMax = 4
 
-/** Returns a problem for each account that runs more jobs than its plan permits. */
-export const checkCaps = Effect.fnUntraced(function*({ accounts, database }: World) {
+/** Returns a problem for each account that runs more jobs than its plan permits, or whose API key exceeds its budget. */
+export const checkLimits = (world: World) =>
+  Effect.map(Effect.all([checkCaps(world), checkBudgets(world)]), (problems) => problems.flat())
+
+const checkCaps = Effect.fnUntraced(function*({ accounts, database }: World) {
   const store = yield* Effect.provide(GenerationStore, database.all)
   const problems = yield* Effect.forEach(
     accounts,
@@ -29,9 +34,9 @@ export const checkCaps = Effect.fnUntraced(function*({ accounts, database }: Wor
 })
 
 /** The same in the middle of a story. Looks another time if a unit of work that hangs holds the memory. */
-export const checkCapsNow = Effect.fnUntraced(function*(world: World) {
+export const checkLimitsNow = Effect.fnUntraced(function*(world: World) {
   const { rest } = yield* VirtualTime
-  const checking = yield* Effect.forkChild(checkCaps(world), { startImmediately: true })
+  const checking = yield* Effect.forkChild(checkLimits(world), { startImmediately: true })
   yield* rest
   if (checking.pollUnsafe() !== undefined) return yield* Fiber.join(checking)
   yield* Fiber.interrupt(checking)
@@ -63,7 +68,8 @@ export const run = Effect.fnUntraced(function*(world: World) {
     ...yield* checkJobs(world, host),
     ...yield* checkWebhooks(world, host),
     ...yield* checkBooks(world, host),
-    ...yield* checkCaps(world)
+    ...yield* checkSpending(world, host),
+    ...yield* checkLimits(world)
   ]
   const statuses = (yield* jobsOf(world, host)).map(({ status }) => status)
   const ended: Ended = {
@@ -76,6 +82,32 @@ export const run = Effect.fnUntraced(function*(world: World) {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The API keys with a budget and what they have spent, from the first month of the story on. */
+const linesOf = Effect.fnUntraced(function*({ database, lines }: World) {
+  const { findLines } = yield* Effect.provide(AccountStore, database.all)
+  return yield* findLines(Array.from(lines.values()), firstMonth)
+})
+
+const firstMonth = "2030-01-01"
+
+const checkBudgets = Effect.fnUntraced(function*(world: World) {
+  const { creditsPerMonth, jobsPerDay } = budget
+  const lines = yield* linesOf(world)
+  return lines.flatMap(({ spending }) => {
+    const uses = Array.from(spending)
+    const months = Object.groupBy(uses, ([day]) => KeySpending.monthStartOf(day))
+    const ofMonths = Object.values(months).map((days = []) => days.reduce((sum, [, { credits }]) => sum + credits, 0))
+    return [
+      ...uses.filter(([, { jobs }]) => Option.exists(jobsPerDay, (limit) => jobs > limit)).map(([day, { jobs }]) =>
+        `an API key has ${jobs} jobs on ${day}, more than its budget`
+      ),
+      ...ofMonths.filter((credits) => Option.exists(creditsPerMonth, (limit) => credits > limit)).map((credits) =>
+        `an API key has spent ${credits} credits in a month, more than its budget`
+      )
+    ]
+  })
+})
 
 /** Clients repeat their requests. Each has to return one job, or a refusal if there never was a job. */
 const repeatAll = (world: World, host: StoryHost) =>
@@ -99,11 +131,12 @@ const checkJobs = Effect.fnUntraced(function*(world: World, host: StoryHost) {
   ]
 })
 
-const problemsOf = ({ jobs, key, refusals }: Request): ReadonlyArray<string> => {
+const problemsOf = ({ jobs, key, line, refusals }: Request): ReadonlyArray<string> => {
   if (jobs.size > 1) return [`key ${key} created ${jobs.size} jobs`]
   const last = refusals.at(-1)
   const strange = refusals.filter((refusal) => refusal.startsWith("died"))
-  const unanswered = jobs.size === 0 && last !== "InsufficientCredits" ? [`key ${key} ended with ${last}`] : []
+  const isRefused = last === "InsufficientCredits" || (line !== undefined && last === "KeyBudgetExceeded")
+  const unanswered = jobs.size === 0 && !isRefused ? [`key ${key} ended with ${last}`] : []
   return [...strange.map((refusal) => `key ${key} ${refusal}`), ...unanswered]
 }
 
@@ -156,6 +189,34 @@ const checkBooks = (world: World, host: StoryHost) =>
       }))
     return [...problems.map((problem) => JSON.stringify(problem)), ...found.flat()]
   }))
+
+/** Each API key with a budget has spent what its jobs that are not refunded cost, on the days of their charges. */
+const checkSpending = Effect.fnUntraced(function*(world: World, host: StoryHost) {
+  const jobs = yield* jobsOf(world, host)
+  const lineOf = new Map(world.requests().flatMap(({ jobs, line }) => Array.from(jobs, (id) => [id, line] as const)))
+  const expected = jobs.flatMap(({ costCredits, createdAt, id, refunded }) => {
+    const line = lineOf.get(id)
+    return line === undefined || refunded
+      ? []
+      : [{ line, day: KeySpending.dayOf(createdAt), credits: costCredits ?? 0 }]
+  })
+  const lines = yield* linesOf(world)
+  const problems = lines.flatMap(({ id, spending }) => {
+    const own = expected.filter(({ line }) => line === id)
+    const days = new Set([...spending.keys(), ...own.map(({ day }) => day)])
+    return Array.from(days).flatMap((day) => {
+      const ofDay = own.filter((job) => job.day === day)
+      const credits = ofDay.reduce((sum, { credits }) => sum + credits, 0)
+      const use = spending.get(day) ?? { credits: 0, jobs: 0 }
+      return use.credits === credits && use.jobs === ofDay.length
+        ? []
+        : [
+          `an API key has spent ${use.credits} credits and ${use.jobs} jobs on ${day}; its jobs cost ${credits} and are ${ofDay.length}`
+        ]
+    })
+  })
+  return lines.length === world.lines.size ? problems : [...problems, `${lines.length} budgets of API keys are left`]
+})
 
 /** Every result can be read, and no file is left when the download windows have ended. */
 const checkFiles = Effect.fnUntraced(function*(world: World, host: StoryHost) {

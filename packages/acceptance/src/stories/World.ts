@@ -1,6 +1,7 @@
 /** The accounts, hosts and clients of a story. */
-import { Accounts } from "@kinora/accounts"
+import { Accounts, KeyBudget } from "@kinora/accounts"
 import { AccountId } from "@kinora/accounts/Account"
+import type { KeyId } from "@kinora/accounts/ApiKey"
 import { type GenerationError, Generations, Uploads } from "@kinora/generations"
 import type { GenerationId } from "@kinora/generations/Generation"
 import { VirtualTime } from "@kinora/host-test/VirtualTime"
@@ -19,6 +20,8 @@ import * as Surroundings from "./Surroundings.ts"
 export interface Request {
   readonly account: string
   readonly key: number
+  /** The API key with a budget that it is sent with, if it is sent with that one. */
+  readonly line: KeyId | undefined
   /** Jobs that responses contained. More than one is a defect of the product. */
   readonly jobs: Set<GenerationId>
   /** Names of other responses, oldest first. */
@@ -30,6 +33,8 @@ export interface Request {
 /** A story in progress. */
 export interface World {
   readonly accounts: ReadonlyArray<string>
+  /** The API key with a budget of each account. */
+  readonly lines: ReadonlyMap<string, KeyId>
   readonly database: Database
   readonly surroundings: Surroundings.Surroundings
   readonly requests: () => ReadonlyArray<Request>
@@ -42,6 +47,13 @@ export interface World {
 
 /** Credits of each account, which pay for 6 of its 8 possible jobs. */
 export const credits = 48
+
+/** The budget of one API key of each account: 2 of its 4 possible jobs per day, and 3 per month. */
+export const budget: KeyBudget.KeyBudget = {
+  ...KeyBudget.unlimited,
+  jobsPerDay: Option.some(2),
+  creditsPerMonth: Option.some(24)
+}
 
 /** A PNG of 3 by 2 pixels. */
 const png =
@@ -61,7 +73,8 @@ export const make = Effect.fnUntraced(function*(
   yield* hosts.start(1)
   const opened = yield* hosts.running(0)!.call(openAccounts)
 
-  const { call, callLater, requestOf } = makeClients(hosts, requests, opened)
+  const accounts = Array.from(opened.keys())
+  const { call, callLater, requestOf } = makeClients(hosts, requests, accounts, opened)
 
   const take = Effect.fnUntraced(function*(step: Step): Effect.fn.Return<void> {
     switch (step._tag) {
@@ -96,7 +109,8 @@ export const make = Effect.fnUntraced(function*(
   })
 
   return {
-    accounts: opened,
+    accounts,
+    lines: opened,
     database,
     surroundings,
     requests: () => Array.from(requests.values()),
@@ -111,11 +125,17 @@ export const make = Effect.fnUntraced(function*(
 // -----------------------------------------------------------------------------
 
 /** Makes the calls of clients. */
-const makeClients = (hosts: Hosts.Hosts, requests: Map<string, Request>, accounts: ReadonlyArray<string>) => {
+const makeClients = (
+  hosts: Hosts.Hosts,
+  requests: Map<string, Request>,
+  accounts: ReadonlyArray<string>,
+  lines: World["lines"]
+) => {
   const requestOf = (index: number, key: number): Request => {
     const account = accounts[index] ?? ""
     const name = `${account} ${key}`
-    const request = requests.get(name) ?? { account, key, jobs: new Set(), refusals: [], upload: undefined }
+    const line = key < 4 ? lines.get(account) : undefined
+    const request = requests.get(name) ?? { account, key, line, jobs: new Set(), refusals: [], upload: undefined }
     requests.set(name, request)
     return request
   }
@@ -142,16 +162,21 @@ const makeClients = (hosts: Hosts.Hosts, requests: Map<string, Request>, account
   return { call, callLater, requestOf }
 }
 
-/** Opens accounts whose webhooks are all received. */
+/** Opens accounts whose webhooks are all received, each with an API key that has a budget. Returns these keys. */
 const openAccounts = Effect.gen(function*() {
+  const { createKey } = yield* Accounts.Accounts
   const webhooks = yield* Webhooks.Webhooks
-  return yield* Effect.forEach(Array.from({ length: accountsMax }), () =>
+  const opened = yield* Effect.forEach(Array.from({ length: accountsMax }), () =>
     Effect.gen(function*() {
       const { id } = yield* Books.openAccount({ credits })
       yield* webhooks.create(id, { url: "https://receiver.example/hooks" })
-      return id
+      const { record } = yield* createKey(accountOf(id), "limited", {}, budget)
+      return [id, record.line] as const
     }))
+  return new Map<string, KeyId>(opened)
 })
+
+const accountOf = (text: string): AccountId => Option.getOrThrow(Option.fromUndefinedOr(AccountId.parse(text)))
 
 /** Sends a request and records the response. */
 const send = Effect.fnUntraced(function*(request: Request) {
@@ -164,7 +189,7 @@ const create = Effect.fnUntraced(function*(request: Request) {
   const { account: text, key } = request
   const accounts = yield* Accounts.Accounts
   const generations = yield* Generations.Generations
-  const account = yield* accounts.get(Option.getOrThrow(Option.fromUndefinedOr(AccountId.parse(text))))
+  const account = yield* accounts.get(accountOf(text))
   const params = { prompt: Surroundings.promptOf(key), ...yield* imagesOf(request) }
   const identity = {
     scope: `create:${text}`,
@@ -177,7 +202,8 @@ const create = Effect.fnUntraced(function*(request: Request) {
     plan: "credits",
     model: StoryHost.model.id,
     params,
-    identity
+    identity,
+    ...request.line === undefined ? {} : { key: request.line, budgetLine: request.line }
   })
   return generation.id
 })

@@ -56,7 +56,7 @@ const head = ({ holds }: Define): void => {
   })
 
   holds("account.keyRpmCap", async (stage) => {
-    expect((await reportOf(await stage.openAccount())).api).toEqual({ key_rpm_cap: 300 })
+    expect((await reportOf(await stage.openAccount())).api).toMatchObject({ key_rpm_cap: 300 })
   })
 
   holds(["account.ttl", "results.window"], async (stage) => {

@@ -110,7 +110,11 @@ const restrictedKeys = ({ holds, inTime }: Define): void => {
       read: ["models", "generations", `generations/${id}`, `generations/${id}/events`, `generations/${id}/content`].map(
         (path) => (holder) => holder.fetch(`/v1/${path}`)
       ),
-      "account:read": ["account", "usage"].map((path) => (holder) => holder.fetch(`/v1/${path}`))
+      "account:read": ["account", "usage"].map((path) => (holder) => holder.fetch(`/v1/${path}`)),
+      webhooks: [
+        (holder) => holder.fetch("/console/v1/webhook-endpoints"),
+        (holder) => Calls.post(holder, "/console/v1/webhook-endpoints", { url: "not a URL" })
+      ]
     } satisfies Record<string, ReadonlyArray<(holder: Pick<Account, "fetch">) => Promise<Response>>>
     for (const allowed of Object.keys(requests)) {
       const holder = await Calls.restricted(account, stage, { scopes: [allowed] })

@@ -99,6 +99,25 @@ export const budgets = ({ holds, inTime }: Define): void => {
     })
   })
 
+  holds(["account.keyBudget", "account.keyBudgetUse"], async (stage) => {
+    const account = await stage.openAccount()
+    const budgetOf = async (holder: Pick<Account, "fetch">) =>
+      (await Calls.jsonOf<{ readonly api: { readonly key_budget: unknown } }>(await holder.fetch("/v1/account"))).api
+        .key_budget
+    expect(await budgetOf(account)).toBe(null)
+    const limited = await Calls.restricted(account, stage, {
+      budget: { credits_per_day: 2 * price, jobs_per_month: 5 }
+    })
+    const limits = { credits_per_day: 2 * price, credits_per_month: null, jobs_per_day: null, jobs_per_month: 5 }
+    const none = { credits: 0, jobs: 0 }
+    expect(await budgetOf(limited)).toEqual({ ...limits, used: { day: none, month: none } })
+    await Calls.createJob(limited)
+    const one = { credits: price, jobs: 1 }
+    expect(await budgetOf(limited)).toEqual({ ...limits, used: { day: one, month: one } })
+    // The budget of another key of the account does not count.
+    expect(await budgetOf(account)).toBe(null)
+  })
+
   holds("budgets-of-api-keys.studio", async (stage) => {
     const account = await stage.openAccount()
     const limited = await Calls.restricted(account, stage, { budget: { credits_per_day: 0, jobs_per_month: 1 } })

@@ -1,6 +1,7 @@
 /** Reports, and the operator API. */
 import { checkouts } from "./checkouts.ts"
 import { ofOperators } from "./everywhere.ts"
+import { members } from "./members.ts"
 import { fieldOf, type Findings, type Walk, walk } from "./Walk.ts"
 
 /** Reads models, the account, usage and health. */
@@ -28,6 +29,7 @@ export const reports = async (findings: Findings): Promise<void> => {
 export const operators = async (findings: Findings): Promise<void> => {
   await walk(findings, {}, accounts)
   await walk(findings, {}, badBodies)
+  await walk(findings, {}, members)
   await walk(findings, {}, roles)
   await walk(findings, {}, tooManyOperators)
   await checkouts(findings)
@@ -112,7 +114,10 @@ const accounts = async ({ ask, host, send }: Walk) => {
   }
   await ask("GET /admin/v1/models", operator)
   const [worker] = JSON.parse((await send("GET /admin/v1/workers", undefined, operator)).text).data
-  for (const id of [worker.id, "nobody"]) await ask(`POST /admin/v1/workers/${id}/drain`, operator)
+  for (const id of [worker.id, "nobody"]) {
+    await ask(`POST /admin/v1/workers/${id}/drain`, operator)
+    await ask(`POST /admin/v1/workers/${id}/resume`, operator)
+  }
   for (const model of ["kinora-still", "nobody"]) {
     for (const action of ["pause", "resume"]) await ask(`POST /admin/v1/models/${model}/${action}`, operator)
   }
@@ -204,9 +209,25 @@ const roles = async (walk: Walk) => {
   await send(`${path}/opr_nobody/rotate`, {}, owner)
   await send(rotate, "<xml/>", { ...owner, headers: { "content-type": "application/xml" } })
   await send(rotate, "x".repeat(1024 * 1024 + 1), owner)
+  await sessions(walk, `/admin/v1/operators/${id}`)
   await signInLinks(walk, `${path}/${id}/sign-in-links`)
   for (const operator of [id, "opr_nobody"]) await ask(`DELETE /admin/v1/operators/${operator}`, owner)
   await send(rotate, {}, owner)
+}
+
+/** A session of an operator, which ends, and the end of all others. */
+const sessions = async ({ ask, host, send }: Walk, path: string) => {
+  const owner = { apiKey: host.adminToken }
+  const [, code] = fieldOf(await send(`POST ${path}/sign-in-links`, {}, owner), "url").split("#code=")
+  await ask("POST /console/v1/session", {
+    apiKey: null,
+    headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+    body: JSON.stringify({ code })
+  })
+  const { text } = await ask(`GET ${path}/sessions`, owner)
+  const [{ id }] = JSON.parse(text).data
+  await ask(`DELETE ${path}/sessions/${id}`, owner)
+  await ask(`DELETE ${path}/sessions`, owner)
 }
 
 /** More links than can be valid at a time, for an operator and for an account. */

@@ -24,6 +24,7 @@ export const makeBudgets = Effect.fnUntraced(function*({ open }: AccountChanges)
       yield* open(account)
       const record = yield* findActive(account, key)
       const budget = yield* validBudget({ ...record.budget, ...change })
+      if (Object.keys(change).length === 0) return { changed: record, former: record.budget }
       const isLimited = ![record.budget, budget].every(KeyBudget.isUnlimited)
       if (isLimited) yield* store.saveBudget(account, record.line, budget)
       return { changed: { ...record, budget }, former: record.budget }

@@ -1,6 +1,6 @@
 /** Loads and saves what lines of keys spend, and deletes old spending. */
 import { UnitOfWork } from "@kinora/persistence"
-import { DateTime, Effect, Result } from "effect"
+import { DateTime, Effect, Option, Result } from "effect"
 import { AccountStore } from "../AccountStore.ts"
 import type * as ApiKey from "../ApiKey.ts"
 import { isUnlimited } from "../KeyBudget.ts"
@@ -37,6 +37,14 @@ export const makeKeySpendings = Effect.gen(function*() {
     check: Effect.fn("Accounts.spending.check")(function*(command: KeySpending.Spend) {
       const lines = yield* find([command.line], command.at)
       return Result.map(KeySpending.spend(lines, command), ({ value }) => value)
+    }),
+
+    budgetOf: Effect.fn("Accounts.spending.budgetOf")(function*(id: ApiKey.KeyId) {
+      const at = yield* DateTime.now
+      return Option.map(
+        Option.fromUndefinedOr((yield* find([id], at)).get(id)),
+        ({ budget, spending }) => ({ budget, used: KeySpending.usedAt(spending, at) })
+      )
     }),
 
     usedBy: Effect.fn("Accounts.spending.usedBy")(function*(keys: ReadonlyArray<ApiKey.ApiKey>) {

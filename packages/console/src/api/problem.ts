@@ -61,6 +61,9 @@ export const problemOf = (error: unknown): Problem => {
 export const isSessionEnded = (error: unknown): boolean =>
   (error instanceof ResponseError || error instanceof CallError) && error.status === 401
 
+/** Whether the API key of the session does not have the scope of the request. */
+export const isScopeMissing = (error: unknown): boolean => error instanceof CallError && error.code === "scope_missing"
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -88,6 +91,9 @@ const titles: Readonly<Record<string, string>> = {
   session_not_allowed: "Your session does not permit this",
   cross_origin: "The request came from another page",
   console_disabled: "The console is disabled",
+  member_exists: "This person is already a member",
+  too_many_members: "The account has the maximum number of members",
+  no_account: "You have no account",
   too_many_links: "There are too many unused links",
   key_budget_exceeded: "The budget of the API key is used up",
   unauthorized: "Your session has ended",

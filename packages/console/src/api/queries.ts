@@ -19,11 +19,22 @@ export const queryClient: QueryClient = new QueryClient({
   defaultOptions: { queries: { retry: false, staleTime: 15_000 } }
 })
 
+/** Whether a page was read with a session, which has ended if there is none. */
+export const hasReadPages = (): boolean =>
+  queryClient.getQueryCache().getAll().some(({ queryKey }) => queryKey[0] !== "session" && queryKey[0] !== "sign-in")
+
 /** The session; `null` if nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: ({ signal }) => call("GET /console/v1/session", {}, { signal }),
   staleTime: Infinity
+})
+
+/** The ways to sign in besides links and API keys. */
+export const signInMethodsQuery = queryOptions({
+  queryKey: ["sign-in"],
+  queryFn: ({ signal }) => call("GET /console/v1/sign-in", {}, { signal }),
+  staleTime: 60_000
 })
 
 /** The models. */

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Navigate, Outlet, useLocation, useMatches } from "@tanstack/react-router"
 import { useState } from "react"
-import { queryClient, sessionQuery } from "../api/queries.ts"
+import { hasReadPages, sessionQuery } from "../api/queries.ts"
 import type { Session } from "../api/types.ts"
 import { Problem } from "../components/Problem.tsx"
 import { NoPermission } from "../components/States.tsx"
@@ -33,7 +33,7 @@ export const Shell = () => {
   if (session.data === null || isSigningIn) {
     return (
       <SignIn
-        hasEnded={session.data === null && queryClient.getQueryCache().getAll().length > 1}
+        hasEnded={session.data === null && hasReadPages()}
         hasSession={session.data !== null}
         onSignedIn={() => setSigningIn(false)}
       />

@@ -27,6 +27,7 @@ type NoLimit =
   | "corsOrigins"
   | "metrics"
   | "plans"
+  | "proxyUserHeader"
   | "trustedProxies"
 
 const { defaults } = HttpServerOptions

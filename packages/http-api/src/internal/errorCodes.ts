@@ -65,8 +65,19 @@ export const authenticationErrors = {
     "rate_limited",
     "unavailable"
   ],
+  keyOrSession: [
+    "unauthorized",
+    "key_expired",
+    "account_suspended",
+    "session_not_allowed",
+    "scope_missing",
+    "address_not_allowed",
+    "rate_limited",
+    "unavailable"
+  ],
   credential: [
     "invalid_code",
+    "no_account",
     "unauthorized",
     "key_expired",
     "account_suspended",

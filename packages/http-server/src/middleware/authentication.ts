@@ -103,24 +103,6 @@ export const makeCountKey = Effect.fnUntraced(function*(options: HttpServerOptio
   })
 })
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const unauthorized = refuse("unauthorized")
-
-const signedReader = { account: undefined, expiredAt: undefined }
-
-/** The error of each verdict on a signature if no key authenticates the request either. */
-const rejections = {
-  Absent: unauthorized,
-  Wrong: refuse("invalid_signature"),
-  Half: refuse("invalid_params", {
-    message: "exp and sig must be sent together; use the URL of the job unchanged.",
-    details: { issues: [{ path: "exp, sig", message: "must be sent together, once each" }] }
-  })
-}
-
 /** Makes the functions that authenticate by API key. */
 export const makeCheckKey = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const accounts = yield* Accounts.Accounts
@@ -149,6 +131,30 @@ export const makeCheckKey = Effect.fnUntraced(function*(options: HttpServerOptio
     countFailure: (state: RequestState) => Effect.catchTag(countFailure(state), "StorageError", unavailable)
   }
 })
+
+/** Returns the token of a header such as `Bearer kin_…`, or `undefined`. */
+export const bearerOf = (header: string | undefined): Redacted.Redacted | undefined => {
+  const token = header === undefined ? undefined : /^bearer +(\S+) *$/i.exec(header)?.[1]
+  return token === undefined ? undefined : Redacted.make(token)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const unauthorized = refuse("unauthorized")
+
+const signedReader = { account: undefined, expiredAt: undefined }
+
+/** The error of each verdict on a signature if no key authenticates the request either. */
+const rejections = {
+  Absent: unauthorized,
+  Wrong: refuse("invalid_signature"),
+  Half: refuse("invalid_params", {
+    message: "exp and sig must be sent together; use the URL of the job unchanged.",
+    details: { issues: [{ path: "exp, sig", message: "must be sent together, once each" }] }
+  })
+}
 
 /** Makes the function that authenticates by the session of an account. */
 const makeCheckSession = Effect.fnUntraced(function*(options: HttpServerOptions) {
@@ -182,8 +188,3 @@ const expiryOf = Effect.map(
   HttpServerRequest.ParsedSearchParams,
   ({ exp }) => DateTime.makeUnsafe(Number(exp) * 1000)
 )
-
-const bearerOf = (header: string | undefined): Redacted.Redacted | undefined => {
-  const token = header === undefined ? undefined : /^bearer +(\S+) *$/i.exec(header)?.[1]
-  return token === undefined ? undefined : Redacted.make(token)
-}

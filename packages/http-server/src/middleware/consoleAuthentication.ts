@@ -1,14 +1,17 @@
-/** Authentication of the console by session. See docs/reference/console-api.md#access. */
-import { ConsoleAuth, CurrentConsoleSession, SameOrigin } from "@kinora/http-api/Access"
+/** Authentication of the console by session and by API key. See docs/reference/console-api.md#access. */
+import { ConsoleAuth, ConsoleKeyAuth, CurrentConsoleSession, SameOrigin } from "@kinora/http-api/Access"
 import { refuse } from "@kinora/http-api/ApiError"
 import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
 import { RateLimit } from "@kinora/rate-limit"
 import { Session } from "@kinora/sessions"
 import { ByteSize, Context, Effect, Layer } from "effect"
 import { HttpIncomingMessage } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import { bearerOf, makeCheckKey } from "./authentication.ts"
 import * as Callers from "./callers.ts"
-import { CurrentIdentity, currentIdentity, currentRequest, type RequestState } from "./currentRequest.ts"
+import * as Changes from "./changes.ts"
+import { type Caller, CurrentIdentity, currentIdentity, currentRequest, type RequestState } from "./currentRequest.ts"
 import { makeCountFailure, rateLimited, sessionRequests } from "./rateLimits.ts"
 import { unavailable } from "./refusals.ts"
 import * as SessionCookie from "./sessionCookie.ts"
@@ -19,53 +22,59 @@ export const layer = (options: HttpServerOptions) =>
   Layer.effect(
     ConsoleAuth,
     Effect.gen(function*() {
-      const { find } = yield* SessionOwner.make(options)
-      const rateLimit = yield* RateLimit.RateLimit
-      const countFailure = makeCountFailure(rateLimit, options)
-      const checkCaller = Callers.makeCheck(rateLimit, options)
-
-      const authenticate = Effect.fnUntraced(function*(state: RequestState) {
-        const found = yield* find(state, "authenticate")
-        if (found !== undefined) return found
-        yield* countFailure(state)
-        return yield* unauthorized
-      })
-
-      /** Counts the request against the limit of the session, and checks its rights. */
-      const check = Effect.fnUntraced(function*(
-        { owner, session }: SessionOwner.Owned,
-        state: RequestState,
-        { access = "member", scope }: RequestPolicy.Policy
-      ) {
-        if (owner._tag === "Account") {
-          yield* checkCaller(owner.caller, state, isPermitted(access, session.grant) ? scope : undefined)
-        } else {
-          const verdict = yield* rateLimit.hit(sessionRequests(session.id, options))
-          state.limit = verdict
-          if (!verdict.accepted) return yield* rateLimited("key", verdict, null)
-        }
-        if (!isPermitted(access, session.grant)) return yield* refuse("session_not_allowed", { details: { access } })
-      })
+      const authenticate = yield* makeAuthenticate(options)
+      const provideAuditing = yield* Changes.makeProvide
 
       return {
         session: Effect.fnUntraced(function*(app, { endpoint }) {
-          const state = yield* currentRequest
-          if (!SessionCookie.isPermitted(state, options)) return yield* refuse("cross_origin")
-          const owned = yield* authenticate(state).pipe(
-            Effect.tap((owned) => check(owned, state, RequestPolicy.of(endpoint))),
-            Effect.catchTags({
-              StorageError: unavailable,
-              // The account and the key of an owner are active.
-              account_suspended: () => unauthorized,
-              key_expired: () => unauthorized
-            })
-          )
+          const owned = yield* authenticate(yield* currentRequest, endpoint)
           const { owner, session } = owned
-          return yield* app.pipe(
+          return yield* provideAuditing(app, authorOf(session.grant, owner)).pipe(
             Effect.provideService(CurrentConsoleSession, toContract(owned)),
             Effect.provideService(CurrentSession, session),
-            Effect.provideService(CurrentIdentity, owner._tag === "Account" ? owner.caller : undefined),
-            Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(options.bodyBytesMax))
+            Effect.provideService(CurrentIdentity, callerOf(owner)),
+            limited(options)
+          )
+        })
+      }
+    })
+  )
+
+/**
+ * `ConsoleKeyAuth`: checks the API key, or the session if the request has no `Authorization`, then limits the body. The
+ * second scheme checks both, so the first one always leaves the decision to it.
+ */
+export const layerWithKey = (options: HttpServerOptions) =>
+  Layer.effect(
+    ConsoleKeyAuth,
+    Effect.gen(function*() {
+      const authenticate = yield* makeAuthenticate(options)
+      const { checkKey, countFailure } = yield* makeCheckKey(options)
+      const provideAuditing = yield* Changes.makeProvide
+
+      return {
+        bearer: () => unauthorized,
+        session: Effect.fnUntraced(function*(app, { endpoint }) {
+          const state = yield* currentRequest
+          const { authorization } = state.request.headers
+          if (authorization === undefined) {
+            const { owner, session } = yield* authenticate(state, endpoint)
+            return yield* provideAuditing(app, authorOf(session.grant, owner)).pipe(
+              Effect.provideService(CurrentIdentity, callerOf(owner)),
+              limited(options)
+            )
+          }
+          const credential = bearerOf(authorization)
+          const caller = credential === undefined
+            ? undefined
+            : yield* checkKey(credential, state, RequestPolicy.of(endpoint).scope)
+          if (caller === undefined) {
+            yield* countFailure(state)
+            return yield* refuse("unauthorized")
+          }
+          return yield* provideAuditing(app, authorWithKey(caller)).pipe(
+            Effect.provideService(CurrentIdentity, caller),
+            limited(options)
           )
         })
       }
@@ -78,11 +87,7 @@ export const layerSameOrigin = (options: HttpServerOptions) =>
     SameOrigin,
     Effect.fnUntraced(function*(app) {
       if (!SessionCookie.isPermitted(yield* currentRequest, options)) return yield* refuse("cross_origin")
-      return yield* Effect.provideService(
-        app,
-        HttpIncomingMessage.MaxBodySize,
-        ByteSize.bytes(options.bodyBytesMax)
-      )
+      return yield* limited(options)(app)
     })
   )
 
@@ -94,8 +99,19 @@ export const currentSession: Effect.Effect<Session.Session> = Effect.withFiber((
     : Effect.succeed(session)
 })
 
+/** Returns the author of changes with a session: the operator, the member, the API key, or the account of a link. */
+export const authorOf = (grant: Session.Grant, owner: SessionOwner.Owned["owner"]): Changes.Author => {
+  if (owner._tag === "Operator") return { actor: owner.actor, role: owner.role }
+  return grant.scope === "account"
+    ? { actor: grant.member ?? grant.account, role: grant.role }
+    : authorWithKey(owner.caller)
+}
+
 /** The account of the session of the current request. Dies if the session has none, which `ConsoleAccess` excludes. */
 export const currentAccount = Effect.map(currentIdentity, ({ account }) => account.id)
+
+/** The member of the session of the current request; `null` for a sign-in link of the account, or an API key. */
+export const currentMember = Effect.map(currentSession, ({ grant }) => grant.scope === "account" ? grant.member : null)
 
 /** The role of a session in the API. */
 export const roleOf = (grant: Session.Grant) => grant.scope === "key" ? "member" : grant.role
@@ -108,7 +124,61 @@ const CurrentSession = Context.Reference<Session.Session | undefined>("@kinora/h
   defaultValue: () => undefined
 })
 
+const authorWithKey = ({ account, keyId }: Caller): Changes.Author => ({ actor: keyId ?? account.id, role: "member" })
+
 const unauthorized = refuse("unauthorized", { message: "There is no session; sign in." })
+
+/** Makes the function that returns the session of a request, if it permits the endpoint, and its owner. */
+const makeAuthenticate = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const { find } = yield* SessionOwner.make(options)
+  const rateLimit = yield* RateLimit.RateLimit
+  const countFailure = makeCountFailure(rateLimit, options)
+  const checkCaller = Callers.makeCheck(rateLimit, options)
+
+  /** Counts the request against the limit of the session, and checks its rights. */
+  const check = Effect.fnUntraced(function*(
+    { owner, session: { grant, id } }: SessionOwner.Owned,
+    state: RequestState,
+    { access = "member", authentication, scope }: RequestPolicy.Policy
+  ) {
+    const permitted = isPermitted(access, grant) || grant.scope === "key" && authentication === "keyOrSession"
+    if (owner._tag === "Account") {
+      // The role of viewers and members decides what they may do where only keys need the scope.
+      const isScoped = permitted && (access === "key" || grant.scope === "key")
+      yield* checkCaller(owner.caller, state, isScoped ? scope : undefined)
+    } else {
+      const verdict = yield* rateLimit.hit(sessionRequests(id, options))
+      state.limit = verdict
+      if (!verdict.accepted) return yield* rateLimited("key", verdict, null)
+    }
+    if (!permitted) return yield* refuse("session_not_allowed", { details: { access } })
+  })
+
+  return Effect.fnUntraced(
+    function*(state: RequestState, endpoint: HttpApiEndpoint.Top) {
+      if (!SessionCookie.isPermitted(state, options)) return yield* refuse("cross_origin")
+      const owned = yield* find(state, "authenticate")
+      if (owned === undefined) {
+        yield* countFailure(state)
+        return yield* unauthorized
+      }
+      yield* check(owned, state, RequestPolicy.of(endpoint))
+      return owned
+    },
+    Effect.catchTags({
+      StorageError: unavailable,
+      // The account and the key of an owner are active.
+      account_suspended: () => unauthorized,
+      key_expired: () => unauthorized
+    })
+  )
+})
+
+/** Limits the body of a request. */
+const limited = ({ bodyBytesMax }: HttpServerOptions) =>
+  Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax))
+
+const callerOf = (owner: SessionOwner.Owned["owner"]) => owner._tag === "Account" ? owner.caller : undefined
 
 const isPermitted = (access: RequestPolicy.ConsoleAccess, grant: Session.Grant): boolean => {
   switch (access) {

@@ -28,6 +28,7 @@ export const layer = (options: HttpServerOptions) =>
     Effect.fnUntraced(function*(handlers) {
       const budget = yield* Budget.Budget
       const generations = yield* Generations
+      const { spending } = yield* Accounts
       const ledger = yield* Ledger
 
       /** The report contains `null` if the counter is unavailable. */
@@ -42,12 +43,14 @@ export const layer = (options: HttpServerOptions) =>
 
       return handlers.handleAll({
         get: answers([], function*() {
-          const { account } = yield* currentIdentity
+          const { account, budgetLine } = yield* currentIdentity
           const now = yield* DateTime.now
-          const [balances, bytes] = yield* Effect.all([ledger.balances(account.id, now), bytesToday(account.id)], {
-            concurrency: 2
-          })
-          const body: typeof Account.Encoded = toWire({ account, balances, bytesToday: bytes, now }, options)
+          const [balances, bytes, keyBudget] = yield* Effect.all([
+            ledger.balances(account.id, now),
+            bytesToday(account.id),
+            budgetLine === undefined ? Effect.succeedNone : spending.budgetOf(budgetLine)
+          ], { concurrency: 3 })
+          const body: typeof Account.Encoded = toWire({ account, balances, bytesToday: bytes, keyBudget, now }, options)
           return HttpServerResponse.jsonUnsafe(body)
         }),
 

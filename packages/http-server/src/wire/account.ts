@@ -1,16 +1,20 @@
 /** The account of an API key on the wire. */
 import { PlanTable } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
+import type { BudgetUse } from "@kinora/accounts/KeySpendings"
 import * as Plan from "@kinora/accounts/Plan"
 import type * as Wire from "@kinora/http-api/Account"
 import type { Balances } from "@kinora/ledger/Ledger"
 import { DateTime, Duration, Option } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import * as KeyBudget from "./keyBudget.ts"
 
 /** The parts of an account report. */
 export interface Facts {
   readonly account: Account
   readonly balances: Balances
+  /** `None` if the key of the request has no limits. */
+  readonly keyBudget: Option.Option<BudgetUse>
   /** `undefined` if the counter is unavailable. */
   readonly bytesToday: number | undefined
   readonly now: DateTime.Utc
@@ -21,7 +25,13 @@ export const toWire = (facts: Facts, options: HttpServerOptions): typeof Wire.Ac
   user: { id: facts.account.id, email: facts.account.email },
   balance_usd_cents: facts.account.balanceCents,
   plans: { studio: studioOf(facts, options), credits: creditsOf(facts, options) },
-  api: { key_rpm_cap: options.keyRequestsPerMinute },
+  api: {
+    key_rpm_cap: options.keyRequestsPerMinute,
+    key_budget: Option.match(facts.keyBudget, {
+      onNone: () => null,
+      onSome: ({ budget, used }) => ({ ...KeyBudget.toWire(budget), used })
+    })
+  },
   results: {
     api_ttl_hours: Math.floor(Duration.toHours(options.resultTtl)),
     download: {

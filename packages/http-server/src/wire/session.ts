@@ -11,6 +11,9 @@ export const currentToWire = ({ owner, session }: Owned): Wire.ConsoleSession =>
   scope: session.grant.scope,
   role: roleOf(session.grant),
   account: owner._tag === "Account" ? { id: owner.caller.account.id, email: owner.caller.account.email } : null,
+  member: owner._tag === "Account" && owner.member !== undefined
+    ? { id: owner.member.id, email: owner.member.email }
+    : null,
   name: owner.name,
   created_at: session.createdAt,
   expires_at: session.expiresAt,

@@ -65,7 +65,8 @@ export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Durat
     renewLease: Effect.fn("Scheduler.renewLease")(({ ttl, ...renewal }: RenewalOptions) =>
       store.renewLease({ ...renewal, ttl: Duration.fromInputUnsafe(ttl) })
     ),
-    drain: Effect.fn("Scheduler.drain")((worker: string) => store.drain(worker)),
+    drain: Effect.fn("Scheduler.drain")((worker: string) => store.drain(worker, true)),
+    resume: Effect.fn("Scheduler.resume")((worker: string) => store.drain(worker, false)),
     isDrained: Effect.fn("Scheduler.isDrained")((lease: string) => store.isDrained(lease)),
     returnLease: Effect.fn("Scheduler.returnLease")((lease: string) => store.returnLease(lease)),
     endLeases: Effect.withSpan(store.endLeases, "Scheduler.endLeases"),

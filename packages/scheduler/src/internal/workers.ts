@@ -12,7 +12,7 @@ export interface StoredWorker extends Offer {
   readonly lease: string | undefined
   /** `undefined` for a worker of a build that does not record it. */
   readonly startedAt: DateTime.Utc | undefined
-  /** Whether it was asked to drain. */
+  /** Whether it is asked to drain. */
   readonly drains: boolean
 }
 

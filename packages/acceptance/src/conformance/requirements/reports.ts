@@ -28,12 +28,16 @@ export const reports = {
     "account.balance": "`balance_usd_cents` | integer",
     "account.plans": "`plans.studio`, `plans.credits` | object | both groups, independent of each other",
     "account.keyRpmCap": "`api.key_rpm_cap` | integer | requests per minute of a key, all endpoints together",
+    "account.keyBudget":
+      "`api.key_budget` | object or null | the [budget](#budgets-of-api-keys) of the key; `null` for a key without limits",
     "account.ttl": "`results.api_ttl_hours` | integer",
     "account.downloadBytes": "GiB that the account can download per UTC day",
     "account.usedBytes": "`results.download.used_bytes_today` | integer or null",
     "account.multiple": "how many times its size each result can be downloaded per UTC day",
     "account.planFields":
       "Both plans have `active`, `tier` (string or null), `period_end` (time or null), `auto_renew`, `concurrency` (jobs running at once; more wait) and `create_rpm` (creations per minute).",
+    "account.keyBudgetUse":
+      "`api.key_budget` has `credits_per_day`, `credits_per_month`, `jobs_per_day` and `jobs_per_month`, each `null` for no limit, and `used`, with the `credits` and `jobs` of the `day` and the `month`.",
     "account.noQuota": "`plans.studio.quota` is `null` without an active Studio plan",
     "account.quota":
       "else it has `day`, `resets_at` (the next 00:00 UTC), and `video` and `image`, each with `limit`, `used` and `remaining`",

@@ -7,12 +7,14 @@ import type { NewApiKey } from "../../api/types.ts"
 import { FormDialog } from "../../components/Dialog.tsx"
 import { Checkbox, SelectField, TextField } from "../../components/Field.tsx"
 import { inDays } from "../../format/time.ts"
-import { type Budget, BudgetFields } from "./BudgetFields.tsx"
+import type { Budget } from "./budget.ts"
+import { BudgetFields } from "./BudgetFields.tsx"
 
 const scopes = [
   ["generate", "Create and cancel jobs, upload images"],
   ["read", "Read jobs, results and models"],
-  ["account:read", "Read the account and its usage"]
+  ["account:read", "Read the account and its usage"],
+  ["webhooks", "Manage webhook endpoints"]
 ] as const
 
 type Scope = typeof scopes[number][0]
@@ -58,8 +60,8 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
     <FormDialog
       title="Create an API key"
       submit="Create key"
-      busy={create.isPending || name.trim() === "" || chosen.length === 0}
-      error={create.error}
+      change={create}
+      invalid={name.trim() === "" || chosen.length === 0}
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >
@@ -75,7 +77,12 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
       <SelectField label="Expires" options={expiries} value={days} onChange={(event) => setDays(event.target.value)} />
       <Scopes chosen={chosen} onChange={setChosen} />
       <Restrictions {...{ issues, models, networks }} onModels={setModels} onNetworks={setNetworks} />
-      <BudgetFields budget={budget} issues={issues} onChange={setBudget} />
+      <details className="rounded-lg border border-line px-3.5 py-2.5">
+        <summary className="cursor-pointer text-sm font-medium">Limit what it can spend</summary>
+        <div className="pt-3 pb-1">
+          <BudgetFields budget={budget} issues={issues} onChange={setBudget} />
+        </div>
+      </details>
     </FormDialog>
   )
 }

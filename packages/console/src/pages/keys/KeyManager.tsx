@@ -16,13 +16,14 @@ import { MaybeTime, Time } from "../../components/Time.tsx"
 import { useNow } from "../../components/useNow.ts"
 import { count, plural } from "../../format/number.ts"
 import { relative } from "../../format/time.ts"
+import { BudgetDialog } from "./BudgetDialog.tsx"
 import { CreateKeyDialog } from "./CreateKeyDialog.tsx"
 import { RollKeyDialog } from "./RollKeyDialog.tsx"
 
 /** The dialog that is open. */
 type Open =
   | { readonly dialog: "create" }
-  | { readonly dialog: "roll" | "revoke"; readonly key: ApiKey }
+  | { readonly dialog: "budget" | "roll" | "revoke"; readonly key: ApiKey }
   | { readonly dialog: "secret"; readonly key: NewApiKey }
 
 /** Keys in use, then ended ones. */
@@ -55,6 +56,7 @@ export const KeyManager = ({ canChange, owner }: { readonly owner: Owner; readon
             )}
       </Loaded>
       {open?.dialog === "create" && <CreateKeyDialog owner={owner} onClose={close} onCreated={created} />}
+      {open?.dialog === "budget" && <BudgetDialog owner={owner} apiKey={open.key} onClose={close} />}
       {open?.dialog === "roll" && <RollKeyDialog owner={owner} apiKey={open.key} onClose={close} onCreated={created} />}
       {open?.dialog === "revoke" && <RevokeDialog owner={owner} apiKey={open.key} onClose={close} />}
       {open?.dialog === "secret" && <NewKeyDialog apiKey={open.key} onClose={close} />}
@@ -127,6 +129,9 @@ const actions = (open: (what: Open) => void): Column<ApiKey> => ({
   cell: (key) =>
     key.revoked_at === null && (
       <span className="inline-flex gap-1.5">
+        <Button size="sm" aria-label={`Budget of ${key.name}`} onClick={() => open({ dialog: "budget", key })}>
+          Budget
+        </Button>
         <Button size="sm" aria-label={`Roll ${key.name}`} onClick={() => open({ dialog: "roll", key })}>Roll</Button>
         <Button
           size="sm"
@@ -158,8 +163,7 @@ const RevokeDialog = ({ apiKey, onClose, owner }: {
       title={`Revoke ${apiKey.name}?`}
       submit="Revoke key"
       tone="danger"
-      busy={revoke.isPending}
-      error={revoke.error}
+      change={revoke}
       onClose={onClose}
       onSubmit={() => revoke.mutate()}
     >

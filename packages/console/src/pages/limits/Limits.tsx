@@ -29,6 +29,7 @@ export const Limits = () => (
       {(account) => (
         <>
           <LimitCard title="Requests" limits={requestLimits(account)} />
+          {keyLimits(account).length > 0 && <LimitCard title="This API key" limits={keyLimits(account)} />}
           <LimitCard title="Jobs" limits={jobLimits(account)} />
           <LimitCard title="Results" limits={resultLimits(account)} />
         </>
@@ -77,6 +78,19 @@ const requestLimits = ({ api, plans }: Account): ReadonlyArray<Limit> => [
     code: "rate_limited"
   }))
 ]
+
+/** The limits of the API key of the session. */
+const keyLimits = ({ api: { key_budget: budget } }: Account): ReadonlyArray<Limit> =>
+  budget === null ? [] : ([
+    ["Credits of this key per day", budget.used.day.credits, budget.credits_per_day, "Rejected until 00:00 UTC."],
+    ["Jobs of this key per day", budget.used.day.jobs, budget.jobs_per_day, "Rejected until 00:00 UTC."],
+    ["Credits of this key per month", budget.used.month.credits, budget.credits_per_month, monthEnd],
+    ["Jobs of this key per month", budget.used.month.jobs, budget.jobs_per_month, monthEnd]
+  ] as const).flatMap(([name, used, limit, effect]) =>
+    limit === null ? [] : [{ name, value: `${count(used)} of ${count(limit)}`, effect, code: "key_budget_exceeded" }]
+  )
+
+const monthEnd = "Rejected until the month ends, in UTC."
 
 const jobLimits = ({ plans: { credits, studio } }: Account): ReadonlyArray<Limit> => [
   {

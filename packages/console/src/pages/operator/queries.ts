@@ -120,6 +120,13 @@ export const operatorsQuery = queryOptions({
   queryFn: ({ signal }) => call("GET /admin/v1/operators", {}, { signal })
 })
 
+/** The sessions of an operator. */
+export const operatorSessionsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["operator", "operators", id, "sessions"],
+    queryFn: ({ signal }) => call("GET /admin/v1/operators/:id/sessions", { params: { id } }, { signal })
+  })
+
 /** The audit log, newest first. */
 export const auditQuery = (filters: AuditFilters) =>
   pages(

@@ -1,4 +1,4 @@
-/** Signing in: with the code of a link, or with an API key. */
+/** Signing in: with the code of a link, with an API key, or with an identity provider. */
 import { useMutation } from "@tanstack/react-query"
 import { useLocation } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
@@ -10,6 +10,8 @@ import { Button } from "../../components/Button.tsx"
 import { TextField } from "../../components/Field.tsx"
 import { useNow } from "../../components/useNow.ts"
 import { Mark } from "../../shell/Mark.tsx"
+import { type Failure, failureOf } from "./failures.ts"
+import { Methods } from "./Methods.tsx"
 
 /** The code in the fragment of a sign-in link, or `null`. */
 export const codeOf = (hash: string): string | null => new URLSearchParams(hash).get("code")
@@ -24,6 +26,7 @@ export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
   readonly onSignedIn: () => void
 }) => {
   const [key, setKey] = useState("")
+  const [failure, setFailure] = useState<Failure | null>(null)
   const { error, isPending, isSuccess, mutate, variables } = useMutation({
     mutationFn: openSession,
     onSuccess: async () => {
@@ -35,7 +38,10 @@ export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
   useEffect(() => {
     document.title = "Sign in · Kinora"
   }, [])
-  useLink((code) => mutate({ code }))
+  useFragment((code, failed) => {
+    setFailure(failed)
+    if (code !== null) mutate({ code })
+  })
   const isLink = variables !== undefined && "code" in variables
   return (
     <main className="grid min-h-full place-items-center p-4">
@@ -47,9 +53,8 @@ export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
         <div className="card space-y-4 p-5">
           {isPending && isLink && <Notice tone="accent" title="Signing in with your link…" />}
           {error !== null && <Refusal error={error} isLink={isLink} />}
-          {error === null && hasEnded && !isPending && (
-            <Notice tone="warning" title="Your session has expired">Sign in to continue.</Notice>
-          )}
+          {error === null && !isPending && <Reason failure={failure} hasEnded={hasEnded} />}
+          <Methods busy={isPending || isSuccess} onProxy={() => mutate({ proxy: true })} />
           <form
             className="space-y-4"
             onSubmit={(event) => {
@@ -90,17 +95,27 @@ export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
 // internal
 // -----------------------------------------------------------------------------
 
-/** Calls the function once with the code of the link that the page was opened with, and removes it from the address. */
-const useLink = (signIn: (code: string) => void): void => {
+/**
+ * Calls the function once with the code of the link that the page was opened with, or with the failure of an identity
+ * provider, and removes both from the address.
+ */
+const useFragment = (onRead: (code: string | null, failure: Failure | null) => void): void => {
   const read = useRef<string>(null)
-  const code = codeOf(useLocation({ select: ({ hash }) => hash }))
+  const hash = useLocation({ select: ({ hash }) => hash })
   useEffect(() => {
-    if (code === null || read.current === code) return
-    read.current = code
+    const [code, failure] = [codeOf(hash), failureOf(new URLSearchParams(hash))]
+    if ((code === null && failure === null) || read.current === hash) return
+    read.current = hash
     // The code is in the fragment, which servers and link scanners never receive.
     history.replaceState(history.state, "", location.pathname + location.search)
-    signIn(code)
-  }, [code, signIn])
+    onRead(code, failure)
+  }, [hash, onRead])
+}
+
+/** Why the form is shown: a sign-in with an identity provider has failed, or the session has ended. */
+const Reason = ({ failure, hasEnded }: { readonly failure: Failure | null; readonly hasEnded: boolean }) => {
+  if (failure !== null) return <Notice title={failure.title}>{failure.detail}</Notice>
+  return hasEnded && <Notice tone="warning" title="Your session has expired">Sign in to continue.</Notice>
 }
 
 const Refusal = ({ error, isLink }: { readonly error: Error; readonly isLink: boolean }) => {
@@ -113,6 +128,7 @@ const Refusal = ({ error, isLink }: { readonly error: Error; readonly isLink: bo
       <Notice title="This link was already used or has expired">Ask for a new link, or sign in with an API key.</Notice>
     )
   }
+  if (code === "no_account") return <Notice title="You have no account">{detail}</Notice>
   if (code === "unauthorized") {
     return (
       <Notice title={isLink ? "This link is not valid" : "This API key is not valid"}>Check it, then try again.</Notice>

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { endpointsQuery } from "../../api/manage.ts"
+import { isScopeMissing } from "../../api/problem.ts"
 import { queryClient, sessionQuery } from "../../api/queries.ts"
 import type { Endpoint } from "../../api/types.ts"
 import { Badge } from "../../components/Badge.tsx"
@@ -22,9 +23,7 @@ export const Webhooks = () => {
   const { data: session } = useQuery(sessionQuery)
   return (
     <Page title="Webhooks" about="The service posts an event to your URL when a job starts, completes or fails.">
-      {session?.scope === "key"
-        ? <NoAccountRights what="manage webhooks" />
-        : <Endpoints canChange={session?.role !== "viewer"} />}
+      <Endpoints canChange={session?.role !== "viewer"} />
     </Page>
   )
 }
@@ -38,6 +37,7 @@ const Endpoints = ({ canChange }: { readonly canChange: boolean }) => {
   const [isCreating, setCreating] = useState(false)
   const [created, setCreated] = useState<{ readonly id: string; readonly secret: string } | null>(null)
   const navigate = useNavigate()
+  if (isScopeMissing(query.error)) return <NoAccountRights what="manage webhooks" scope="webhooks" />
   const create = canChange && (
     <Button size="sm" variant="primary" onClick={() => setCreating(true)}>
       <Plus />Add endpoint

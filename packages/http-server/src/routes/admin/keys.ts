@@ -1,9 +1,10 @@
 /** API keys in the operator API. */
 import { Account, Accounts, ApiKey } from "@kinora/accounts"
 import { Catalog } from "@kinora/catalog"
+import type { KeyBudgetRequest } from "@kinora/http-api/AdminAccount"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Duration, Effect, Option } from "effect"
-import { changes, note } from "../../middleware/changes.ts"
+import { changes, currentAuthor, note } from "../../middleware/changes.ts"
 import { answers, invalidField, parseId } from "../../middleware/refusals.ts"
 import { keyOf, newKeyOf, overlapSeconds, termsOf } from "../../wire/adminKey.ts"
 import * as KeyBudget from "../../wire/keyBudget.ts"
@@ -25,7 +26,8 @@ export const layer = EndpointGroup.make(
           const account = yield* parseId(Account.AccountId.parse, params.id)
           yield* checkModels(payload.models ?? [])
           const budget = KeyBudget.fromWire(payload.budget ?? {})
-          const created = yield* accounts.createKey(account, payload.name, termsOf(payload), budget)
+          const { actor } = yield* currentAuthor
+          const created = yield* accounts.createKey(account, payload.name, termsOf(payload), budget, actor)
           const { id, name } = created.record
           yield* note({
             subject: id,
@@ -41,13 +43,7 @@ export const layer = EndpointGroup.make(
         function*({ params, payload }) {
           const account = yield* parseId(Account.AccountId.parse, params.id)
           const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
-          const { changed, former } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(payload.budget))
-          yield* note({
-            before: { budget: KeyBudget.toWire(former) },
-            after: { account, budget: KeyBudget.toWire(changed.budget) }
-          })
-          yield* Effect.logInfo("An operator changed the budget of an API key", { account, key })
-          return keyOf(changed, (yield* accounts.spending.usedBy([changed])).get(changed.line))
+          return yield* changeBudget(accounts, account, key, payload.budget, "An operator")
         }
       ),
 
@@ -56,7 +52,8 @@ export const layer = EndpointGroup.make(
         function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
           const account = yield* parseId(Account.AccountId.parse, params.id)
           const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
-          const rolled = yield* accounts.rollKey(account, key, Duration.seconds(overlap_seconds))
+          const { actor } = yield* currentAuthor
+          const rolled = yield* accounts.rollKey(account, key, Duration.seconds(overlap_seconds), actor)
           yield* note({ after: { account, successor: rolled.record.id } })
           yield* Effect.logInfo("An operator rolled an API key", { account, key, successor: rolled.record.id })
           return shownOnce(newKeyOf(rolled))
@@ -92,6 +89,25 @@ export const makeCheckModels = Effect.map(
       }
     })
 )
+
+/** Changes the budget of a key, records and logs the change unless it is empty, and returns the key. */
+export const changeBudget = Effect.fnUntraced(function*(
+  accounts: Accounts.Accounts["Service"],
+  account: Account.AccountId,
+  key: ApiKey.KeyId,
+  budget: KeyBudgetRequest,
+  author: "A member" | "An operator"
+) {
+  const { changed, former } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(budget))
+  const unchanged = Object.keys(budget).length === 0
+  yield* note({
+    unchanged,
+    before: { budget: KeyBudget.toWire(former) },
+    after: { account, budget: KeyBudget.toWire(changed.budget) }
+  })
+  if (!unchanged) yield* Effect.logInfo(`${author} changed the budget of an API key`, { account, key })
+  return keyOf(changed, (yield* accounts.spending.usedBy([changed])).get(changed.line))
+})
 
 // -----------------------------------------------------------------------------
 // internal

@@ -33,6 +33,12 @@ export const layer = EndpointGroup.make(
         yield* Effect.logInfo("An operator drained a worker", { worker: id })
       }),
 
+      resumeWorker: changes([], function*({ params: { id } }) {
+        if (id.includes("\0") || !(yield* scheduler.resume(id))) return yield* refuse("not_found")
+        yield* note({ after: { status: "running" } })
+        yield* Effect.logInfo("An operator resumed a worker", { worker: id })
+      }),
+
       getQueue: answers([], function*({ query: { cursor, limit = pageSizeDefault } }) {
         const queues = yield* Effect.provide(GenerationQueue.read, services)
         const rest = cursor === undefined ? queues : queues.filter(({ model }) => model > cursor)
@@ -64,7 +70,7 @@ const pageSizeDefault = 20
 const workerOf = (worker: GenerationQueue.QueueWorker) => ({
   id: worker.id,
   name: worker.name,
-  status: worker.isDraining ? "draining" as const : "running" as const,
+  status: !worker.isDraining ? "running" as const : worker.running > 0 ? "draining" as const : "drained" as const,
   models: worker.models,
   concurrency: worker.slots,
   running_jobs: worker.running,

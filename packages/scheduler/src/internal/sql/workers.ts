@@ -44,16 +44,16 @@ export const renew = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, { kin
   return renewed.length > 0
 })
 
-/** Asks a worker to drain. Returns whether its lease holds. */
-export const drain = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, worker: string) {
+/** Asks a worker to drain, or no longer. Returns whether its lease holds. */
+export const drain = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, worker: string, drains: boolean) {
   const now = yield* DatabaseTime.now
   const found = yield* sql`
-    UPDATE scheduler_worker SET draining = true WHERE id = ${worker} AND until > ${now} RETURNING 1
+    UPDATE scheduler_worker SET draining = ${drains} WHERE id = ${worker} AND until > ${now} RETURNING 1
   `
   return found.length > 0
 })
 
-/** Returns whether the worker that has this lease was asked to drain. */
+/** Returns whether the worker that has this lease is asked to drain. */
 export const isDrained = (sql: SqlClient.SqlClient, lease: string) =>
   Effect.map(
     sql`SELECT 1 FROM scheduler_worker WHERE lease = ${lease} AND draining`,

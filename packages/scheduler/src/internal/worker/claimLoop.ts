@@ -43,7 +43,7 @@ export const makeClaimLoop = Effect.fnUntraced(
     const claimAndStart = Effect.fnUntraced(
       function*(selected: Pick<ClaimOptions, "alone" | "except" | "kinds" | "limit" | "resumableKinds">) {
         const current = lease.current()
-        if (current === undefined) return false
+        if (current === undefined || !lease.isOffering()) return false
         const jobs = yield* claimJobs({ ...selected, lease: current, worker: settings.name })
         // Claimed under a lease that has ended since: rescued like the others.
         if (lease.current() !== current) return false
@@ -79,6 +79,7 @@ export const makeClaimLoop = Effect.fnUntraced(
 
     return Effect.gen(function*() {
       yield* lease.isHeld
+      yield* lease.isOffered
       yield* running.hasRoom
       if (alone.isDue()) return yield* runAlone
       const more = yield* claim

@@ -3,6 +3,7 @@ import { Duration, Effect, Fiber, Latch } from "effect"
 import { Scheduler } from "../../Scheduler.ts"
 import type { WorkerParts } from "./claimLoop.ts"
 import { makeLeaving } from "./leftAttempts.ts"
+import type { RunningJobs } from "./runningJobs.ts"
 import { logFailure, type Settings } from "./settings.ts"
 
 /** The fibers of a worker. */
@@ -19,23 +20,14 @@ export const makeDrain = Effect.fnUntraced(function*(
   { lease, running }: Pick<WorkerParts, "lease" | "running">,
   fibers: WorkerFibers
 ) {
-  const scheduler = yield* Scheduler
-  const leaving = yield* makeLeaving(settings)
+  const finish = yield* makeFinish(settings, running)
   const drained = Latch.makeUnsafe(false)
   let isDraining = false
 
   const stop = Effect.gen(function*() {
     yield* Fiber.interruptAll(fibers.starting)
-    yield* lease.stopOffering
-    yield* Effect.timeoutOption(Effect.interruptible(running.isEmpty), settings.grace)
-    const left = running.jobs()
-    // Jobs that are settling may finish.
-    for (const job of left) if (running.isWorking(job)) running.interrupt(job)
-    yield* Effect.timeoutOption(Effect.interruptible(running.isEmpty), interruptionMax)
-    for (const job of left) running.interrupt(job)
-    yield* leaving(scheduler.release(left), "returned", () => left).pipe(
-      logFailure("Releasing jobs failed; they are rescued after the lease of the worker", undefined)
-    )
+    yield* lease.offer(false)
+    yield* finish
     yield* Fiber.interruptAll(fibers.holding)
     yield* lease.giveBack
   }).pipe(Effect.ensuring(drained.open), Effect.withSpan("Worker.drain"))
@@ -46,6 +38,28 @@ export const makeDrain = Effect.fnUntraced(function*(
     // In a separate fiber, so that interrupting a caller does not stop the drain.
     return isFirst ? Effect.andThen(Effect.forkDetach(stop), drained.await) : drained.await
   })
+})
+
+/**
+ * Creates an effect that waits up to `grace` for the running jobs, then interrupts the remaining ones and releases them
+ * with their checkpoints. Only the wait can be interrupted.
+ */
+export const makeFinish = Effect.fnUntraced(function*(settings: Settings, running: RunningJobs) {
+  const scheduler = yield* Scheduler
+  const leaving = yield* makeLeaving(settings)
+
+  const release = Effect.gen(function*() {
+    const left = running.jobs()
+    // Jobs that are settling may finish.
+    for (const job of left) if (running.isWorking(job)) running.interrupt(job)
+    yield* Effect.timeoutOption(Effect.interruptible(running.isEmpty), interruptionMax)
+    for (const job of left) running.interrupt(job)
+    yield* leaving(scheduler.release(left), "returned", () => left).pipe(
+      logFailure("Releasing jobs failed; they are rescued after the lease of the worker", undefined)
+    )
+  })
+
+  return Effect.andThen(Effect.timeoutOption(running.isEmpty, settings.grace), Effect.uninterruptible(release))
 })
 
 // -----------------------------------------------------------------------------

@@ -1,26 +1,40 @@
-/** Drains the worker when it is asked to. */
+/** Pauses the worker while it is asked to drain. */
 import { Effect } from "effect"
 import { Scheduler } from "../../Scheduler.ts"
+import type { WorkerParts } from "./claimLoop.ts"
+import { makeFinish } from "./drain.ts"
 import { logFailure, type Settings } from "./settings.ts"
-import type { WorkerLease } from "./workerLease.ts"
 
-/** Creates an effect that waits until the worker is asked to drain, which it learns at a heartbeat, and drains it. */
+/**
+ * Creates the loop. At a heartbeat, the worker learns that it is asked to drain: it then claims no more jobs, and finishes
+ * those that it runs. It keeps its lease, so that it learns at a heartbeat too that it is asked to resume.
+ */
 export const makeDrainRequests = Effect.fnUntraced(function*(
-  { heartbeatInterval, name }: Settings,
-  lease: WorkerLease,
-  drain: Effect.Effect<void>
+  settings: Settings,
+  { lease, running }: Pick<WorkerParts, "lease" | "running">
 ) {
+  const { heartbeatInterval, name } = settings
   const scheduler = yield* Scheduler
+  const finish = yield* makeFinish(settings, running)
 
-  const isAsked = Effect.suspend(() => {
-    const current = lease.current()
-    return current === undefined ? Effect.succeed(false) : scheduler.isDrained(current)
-  }).pipe(logFailure("Looking for a request to drain failed", false))
+  /** Waits until the worker is asked to drain, or no longer asked. A failure changes nothing. */
+  const awaitAsked = (asked: boolean) => {
+    const look = Effect.suspend(() => {
+      const current = lease.current()
+      return current === undefined ? Effect.succeed(!asked) : scheduler.isDrained(current)
+    }).pipe(logFailure("Looking for a request to drain failed", !asked))
+    return Effect.andThen(Effect.sleep(heartbeatInterval), look).pipe(
+      Effect.repeat({ until: (found) => found === asked })
+    )
+  }
 
-  return Effect.sleep(heartbeatInterval).pipe(
-    Effect.andThen(isAsked),
-    Effect.repeat({ until: (asked) => asked }),
-    Effect.andThen(Effect.logInfo("The worker was asked to drain", { worker: name })),
-    Effect.andThen(drain)
-  )
+  return Effect.gen(function*() {
+    yield* awaitAsked(true)
+    yield* Effect.logInfo("The worker was asked to drain", { worker: name })
+    yield* lease.offer(false)
+    // A worker that resumes keeps the jobs that it still runs.
+    yield* Effect.raceFirst(Effect.andThen(finish, Effect.never), awaitAsked(false))
+    yield* lease.offer(true)
+    yield* Effect.logInfo("The worker was asked to resume", { worker: name })
+  }).pipe(Effect.forever)
 })

@@ -20,8 +20,12 @@ export interface WorkerLease {
    * later than in the database, whatever the clocks and the network do.
    */
   readonly watch: Effect.Effect<never>
-  /** Records that the worker claims no more jobs. */
-  readonly stopOffering: Effect.Effect<void>
+  /** Returns whether the worker claims jobs. */
+  readonly isOffering: () => boolean
+  /** Waits until the worker claims jobs. */
+  readonly isOffered: Effect.Effect<void>
+  /** Records whether the worker claims jobs. It does at first. */
+  readonly offer: (offers: boolean) => Effect.Effect<void>
   /** Returns the lease. */
   readonly giveBack: Effect.Effect<void>
 }
@@ -32,6 +36,7 @@ export const make = Effect.fnUntraced(function*(settings: Settings, running: Run
   const id = settings.id ?? String(yield* Random.nextInt)
   const ttl = BigInt(Math.floor(Duration.toMillis(settings.lease) * 1e6))
   const held = Latch.makeUnsafe(false)
+  const offered = Latch.makeUnsafe(true)
   let kinds = kindsOf(settings)
   let lease: string | undefined
   /** In monotonic nanoseconds. */
@@ -81,10 +86,15 @@ export const make = Effect.fnUntraced(function*(settings: Settings, running: Run
       const left = end - (yield* Clock.monotonicTimeNanos)
       yield* left > 0n ? Effect.sleep(Duration.nanos(left)) : lose
     }).pipe(Effect.forever),
-    stopOffering: Effect.suspend(() => {
-      kinds = []
-      return lease === undefined ? Effect.void : renewOrTake
-    }),
+    isOffering: () => kinds.length > 0,
+    isOffered: offered.await,
+    offer: (offers) =>
+      Effect.suspend(() => {
+        kinds = offers ? kindsOf(settings) : []
+        if (offers) offered.openUnsafe()
+        else offered.closeUnsafe()
+        return lease === undefined ? Effect.void : renewOrTake
+      }),
     giveBack: Effect.suspend(() => lease === undefined ? Effect.void : scheduler.returnLease(lease)).pipe(
       logFailure("Returning the lease of the worker failed; it expires", undefined)
     )

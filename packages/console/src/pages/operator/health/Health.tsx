@@ -71,7 +71,7 @@ const Load = () => {
       <Figure
         label="Workers"
         value={count(workers?.data.length ?? 0)}
-        note={`${count(workers?.data.filter(({ status }) => status === "draining").length ?? 0)} draining`}
+        note={`${count(workers?.data.filter(({ status }) => status !== "running").length ?? 0)} drained`}
       />
     </Figures>
   )

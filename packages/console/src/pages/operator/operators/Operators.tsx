@@ -18,6 +18,7 @@ import { ConfirmButton } from "../Confirm.tsx"
 import { usePermits } from "../permits.ts"
 import { operatorsQuery } from "../queries.ts"
 import { SignInLinkButton } from "../SignInLink.tsx"
+import { SessionsDialog } from "./SessionsDialog.tsx"
 
 type Operator = ResponseOf<"GET /admin/v1/operators">["data"][number]
 type NewOperator = ResponseOf<"POST /admin/v1/operators">
@@ -29,11 +30,15 @@ const roles = [
   { value: "owner", label: "Owner: everything" }
 ] as const
 
+/** The operator whose sessions are shown. */
+type Opened = Pick<Operator, "id" | "name">
+
 /** The page. */
 export const Operators = () => {
   const canChange = usePermits("owner")
   const [isCreating, setCreating] = useState(false)
   const [created, setCreated] = useState<NewOperator | null>(null)
+  const [opened, setOpened] = useState<Opened | null>(null)
   const show = (operator: NewOperator) => {
     setCreating(false)
     setCreated(operator)
@@ -43,15 +48,25 @@ export const Operators = () => {
     <Page title="Operators" about="People and programs that use the operator API, each with its own token and role.">
       <Card
         title="Operators"
-        actions={canChange && (
-          <Button
-            size="sm"
-            variant="primary"
-            onClick={() => setCreating(true)}
-          >
-            <Plus />Create operator
-          </Button>
-        )}
+        actions={
+          <>
+            <Button
+              size="sm"
+              onClick={() => setOpened({ id: "owner", name: "the owner's token" })}
+            >
+              Sessions of the owner
+            </Button>
+            {canChange && (
+              <Button
+                size="sm"
+                variant="primary"
+                onClick={() => setCreating(true)}
+              >
+                <Plus />Create operator
+              </Button>
+            )}
+          </>
+        }
         flush
       >
         <Loaded query={useQuery(operatorsQuery)} what="Operators" loading={<SkeletonRows />}>
@@ -63,7 +78,7 @@ export const Operators = () => {
                   label="Operators"
                   rows={data}
                   rowKey={({ id }) => id}
-                  columns={canChange ? [...columns, actions(show)] : columns}
+                  columns={[...columns, sessionsColumn(setOpened), ...(canChange ? [actions(show)] : [])]}
                 />
               )}
         </Loaded>
@@ -71,6 +86,7 @@ export const Operators = () => {
       {isCreating && (
         <CreateDialog onClose={() => setCreating(false)} onCreated={show} />
       )}
+      {opened !== null && <SessionsDialog {...opened} canChange={canChange} onClose={() => setOpened(null)} />}
       {created !== null && (
         <SecretDialog
           title={`Token of ${created.name}`}
@@ -105,8 +121,8 @@ const CreateDialog = ({ onClose, onCreated }: {
     <FormDialog
       title="Create an operator"
       submit="Create operator"
-      busy={create.isPending || name.trim() === ""}
-      error={create.error}
+      change={create}
+      invalid={name.trim() === ""}
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >
@@ -147,6 +163,14 @@ const columns: ReadonlyArray<Column<Operator>> = [
   { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
   { title: "Expires", cell: ({ expires_at }) => <MaybeTime at={expires_at} otherwise="never" /> }
 ]
+
+const sessionsColumn = (open: (operator: Opened) => void): Column<Operator> => ({
+  title: <span className="sr-only">Sessions</span>,
+  isNumber: true,
+  cell: ({ id, name }) => (
+    <Button size="sm" aria-label={`Sessions of ${name}`} onClick={() => open({ id, name })}>Sessions</Button>
+  )
+})
 
 const actions = (show: (operator: NewOperator) => void): Column<Operator> => ({
   title: <span className="sr-only">Actions</span>,

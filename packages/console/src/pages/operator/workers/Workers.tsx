@@ -14,7 +14,7 @@ import { workersQuery } from "../queries.ts"
 
 /** The page. */
 export const Workers = () => {
-  const canDrain = usePermits("operator")
+  const canChange = usePermits("operator")
   return (
     <Page title="Workers" about="A worker whose lease ends is lost: others take over its jobs.">
       <Card title="Workers" flush>
@@ -27,7 +27,7 @@ export const Workers = () => {
                   label="Workers"
                   rows={data}
                   rowKey={({ id }) => id}
-                  columns={canDrain ? [...columns, drainColumn] : columns}
+                  columns={canChange ? [...columns, actionColumn] : columns}
                 />
               )}
         </Loaded>
@@ -56,7 +56,11 @@ const columns: ReadonlyArray<Column<Worker>> = [
   {
     title: "Status",
     cell: ({ status }) =>
-      status === "running" ? <Badge tone="positive">Running</Badge> : <Badge tone="warning">Draining</Badge>
+      status === "running"
+        ? <Badge tone="positive">Running</Badge>
+        : status === "draining"
+        ? <Badge tone="warning">Draining</Badge>
+        : <Badge>Drained</Badge>
   },
   {
     title: "Jobs",
@@ -73,17 +77,28 @@ const columns: ReadonlyArray<Column<Worker>> = [
   { title: "Lease ends", cell: ({ lease_until }) => <Time at={lease_until} /> }
 ]
 
-const drainColumn: Column<Worker> = {
+const actionColumn: Column<Worker> = {
   title: <span className="sr-only">Actions</span>,
   isNumber: true,
   cell: ({ id, name, running_jobs, status }) =>
-    status === "running" && (
-      <ConfirmButton
-        label="Drain worker"
-        title={`Drain ${name}?`}
-        act={() => call("POST /admin/v1/workers/:id/drain", { params: { id } })}
-      >
-        It claims no more jobs and ends after the {plural(running_jobs, "job")} that it runs.
-      </ConfirmButton>
-    )
+    status === "running"
+      ? (
+        <ConfirmButton
+          label="Drain worker"
+          title={`Drain ${name}?`}
+          act={() => call("POST /admin/v1/workers/:id/drain", { params: { id } })}
+        >
+          It finishes the {plural(running_jobs, "job")} that it runs, and claims no more until you resume it.
+        </ConfirmButton>
+      )
+      : (
+        <ConfirmButton
+          label="Resume worker"
+          title={`Resume ${name}?`}
+          tone="primary"
+          act={() => call("POST /admin/v1/workers/:id/resume", { params: { id } })}
+        >
+          It claims jobs again.
+        </ConfirmButton>
+      )
 }
