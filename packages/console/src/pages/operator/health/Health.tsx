@@ -33,6 +33,7 @@ const Verdict = () => {
   const impaired = models.data?.data.filter(({ status }) => status === "degraded" || status === "paused") ?? []
   const problems = [
     readiness.data === "unavailable" && "The database is unavailable",
+    [readiness, workers, models, books].some(({ isError }) => isError) && "The health could not be checked",
     workers.data?.data.length === 0 && "No worker runs",
     books.data?.balanced === false && "The books do not balance",
     impaired.length > 0 && `Not available: ${impaired.map(({ id }) => id).join(", ")}`
