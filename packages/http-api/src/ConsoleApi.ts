@@ -4,6 +4,7 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "
 import { ConsoleAuth, Envelope, SameOrigin } from "./Access.ts"
 import { ConsoleKeys, ConsoleReports } from "./ConsoleAccountApi.ts"
 import { ConsoleSession, SessionList, SignedIn, SignedOut, SignInRequest } from "./ConsoleSession.ts"
+import { ConsoleViews } from "./ConsoleViewApi.ts"
 import { ConsoleWebhooks } from "./ConsoleWebhookApi.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
 import { documentation, strictParsing } from "./internal/documentation.ts"
@@ -75,6 +76,7 @@ export class ConsoleApi extends HttpApi.make("kinora-console")
   .add(ConsoleKeys)
   .add(ConsoleWebhooks)
   .add(ConsoleReports)
+  .add(ConsoleViews)
   .middleware(Envelope)
   .prefix("/console/v1")
   .annotateMerge(strictParsing)

@@ -47,7 +47,9 @@ it.effect("documents the operations of sessions, keys, webhooks and reports", ()
       "get /summary",
       "get /statement",
       "get /generations/{id}/activity",
-      "get /events"
+      "get /events",
+      "post /view",
+      "delete /view"
     ])
   }))
 

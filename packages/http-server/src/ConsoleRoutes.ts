@@ -27,6 +27,7 @@ import * as PageRoutes from "./routes/console/pages.ts"
 import * as ReportRoutes from "./routes/console/reports.ts"
 import * as SessionRoutes from "./routes/console/session.ts"
 import * as SessionsRoutes from "./routes/console/sessions.ts"
+import * as ViewRoutes from "./routes/console/view.ts"
 import * as WebhookRoutes from "./routes/console/webhooks.ts"
 
 /** The services that the routes need. */
@@ -58,7 +59,8 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       SessionsRoutes.layer,
       KeyRoutes.layer,
       WebhookRoutes.layer,
-      ReportRoutes.layer(all)
+      ReportRoutes.layer(all),
+      ViewRoutes.layer
     ]),
     Layer.provide(Suspensions.layer),
     Layer.provide([
