@@ -7,6 +7,7 @@ import { currentRequest, type RequestState } from "../../middleware/currentReque
 import { failedAuthentications } from "../../middleware/rateLimits.ts"
 import { noSuchRoute } from "../../wire/errorResponse.ts"
 import * as Assets from "./assets.ts"
+import * as CanonicalOrigin from "./canonicalOrigin.ts"
 
 /** The route of all pages and files. The router also adds `/console`. */
 export const route = "/console/*"
@@ -34,6 +35,8 @@ export const layer = (options: HttpServerOptions) =>
           const path = state.request.url.split("?", 1)[0] ?? ""
           if (path === "/console") return redirection
           if (/^\/console\/v1(?:\/|$)/.test(path)) return unknownPath(state, options)
+          const moved = CanonicalOrigin.redirectionOf(state, options)
+          if (moved !== undefined) return moved
           if (assets === undefined) return notBuilt
           return respond(assets, path.slice("/console/".length), state, headers) ?? unknownPath(state, options)
         })
