@@ -2,7 +2,7 @@
 import { Option } from "effect"
 import { fileURLToPath } from "node:url"
 
-/** The package is not a dependency, since a host also runs without it. */
+/** A dependency that has no modules, only files. A host also runs if they were not built. */
 const name = "@kinora/console"
 
 /** Returns the directory of the files that the package `@kinora/console` was built into. `None` if the package is not installed. */
