@@ -18,6 +18,7 @@ import { createServer, type IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import * as Database from "./Database.ts"
 import * as ConsoleDirectory from "./internal/consoleDirectory.ts"
+import * as Disk from "./internal/disk.ts"
 import * as RequestContext from "./internal/requestContext.ts"
 import * as RequestTarget from "./internal/requestTarget.ts"
 import * as OperatorListener from "./OperatorListener.ts"
@@ -54,6 +55,8 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   bodyTimeMax: settings.bodyTimeMax,
   console: settings.console,
   consoleDirectory: settings.console ? Option.getOrUndefined(ConsoleDirectory.find()) : undefined,
+  configuration: settings.shown,
+  disk: Disk.spaceOf(settings.dataDirectory),
   consoleUrl: settings.baseUrl ?? (sharesListener(settings) ? undefined : originOf(settings)),
   corsOrigins: settings.corsOrigins,
   downloadBytesPerDay: settings.downloadBytesPerDay,

@@ -20,7 +20,7 @@ import {
 } from "./internal/settings/definitions.ts"
 import { fileSchema, type JsonSchema } from "./internal/settings/jsonSchema.ts"
 import { isPublic } from "./internal/settings/publicAddress.ts"
-import { effectiveOf, type Environment, readAll } from "./internal/settings/reading.ts"
+import { effectiveOf, type EffectiveSetting, type Environment, readAll } from "./internal/settings/reading.ts"
 import { retentionOf } from "./internal/settings/retention.ts"
 import { sessionsOf } from "./internal/settings/sessions.ts"
 import { stripeOf } from "./internal/settings/stripe.ts"
@@ -147,6 +147,8 @@ export interface Settings {
   readonly models: unknown
   /** Slots, quotas and prices of the plan tiers. */
   readonly planTable: PlanTable.PlanTable
+  /** Every setting with its value and where it comes from, without secrets, for operators. */
+  readonly shown: ReadonlyArray<EffectiveSetting>
 }
 
 /** Documentation of a setting. */
@@ -234,7 +236,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     driverFile: sectionOf("drivers", file, environment),
     moderation: sectionOf("moderation", file, environment),
     models: file.content["models"],
-    planTable
+    planTable,
+    shown: effectiveOf(environment, file)
   }
   return settings
 })

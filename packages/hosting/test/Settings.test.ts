@@ -128,7 +128,8 @@ describe("Settings", () => {
         driverFile: undefined,
         moderation: undefined,
         models: undefined,
-        planTable: PlanTable.defaults
+        planTable: PlanTable.defaults,
+        shown: yield* Settings.effective({})
       })
     }))
 
