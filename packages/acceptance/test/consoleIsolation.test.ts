@@ -7,7 +7,7 @@ import { Accounts } from "@kinora/accounts"
 import { AccountId } from "@kinora/accounts/Account"
 import { ScriptedGenerator } from "@kinora/generator"
 import { ConsoleOpenApiDocument } from "@kinora/http-api"
-import { Session, Sessions } from "@kinora/sessions"
+import { type Session, Sessions } from "@kinora/sessions"
 import { Webhooks } from "@kinora/webhooks"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as Books from "../src/Books.ts"
@@ -25,7 +25,7 @@ const host = LocalHost.layer({
   http: { accountEventsTime: Duration.millis(300) }
 })
 
-/** What the owner has one of, by the name of its id. */
+/** Kinds of things of which the owner has one each. */
 type Thing = "job" | "key" | "endpoint" | "session"
 
 /**
