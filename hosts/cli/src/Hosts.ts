@@ -1,7 +1,7 @@
 /** Commands that need no service: they run hosts, prepare their database, and read their settings. */
 import { serverCommand } from "@kinora/host-server/command"
 import { workerCommand } from "@kinora/host-worker/command"
-import { Drivers, Host, Moderation, Process, Settings } from "@kinora/hosting"
+import { Drivers, Host, Moderation, Oidc, Process, Settings } from "@kinora/hosting"
 import { Console, Effect, Layer, type Option } from "effect"
 import * as Output from "./Output.ts"
 import { Json } from "./Settings.ts"
@@ -20,11 +20,15 @@ export const migrate = Effect.gen(function*() {
   yield* Output.show({ schemas }, `The schema is up to date: ${schemas.join(", ")}.`)
 })
 
-/** Validates the settings, the models, the drivers and the moderation, without the database. */
+/** Validates the settings, the models, the drivers, the moderation and the identity providers, without the database. */
 export const check = Effect.gen(function*() {
-  yield* Process.runOnce(({ driverFile, models, moderation }) =>
+  yield* Process.runOnce(({ driverFile, models, moderation, oidc }) =>
     Effect.scoped(
-      Effect.andThen(Moderation.fromFile(moderation), Layer.build(Drivers.layer({ driverFile, models })))
+      Effect.all([
+        Moderation.fromFile(moderation),
+        Oidc.fromFile(oidc),
+        Layer.build(Drivers.layer({ driverFile, models }))
+      ])
     )
   )
   yield* Output.show({ valid: true }, "The configuration is valid.")

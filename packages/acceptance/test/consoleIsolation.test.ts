@@ -7,7 +7,7 @@ import { Accounts } from "@kinora/accounts"
 import { AccountId } from "@kinora/accounts/Account"
 import { ScriptedGenerator } from "@kinora/generator"
 import { ConsoleOpenApiDocument } from "@kinora/http-api"
-import { type Session, Sessions } from "@kinora/sessions"
+import { Members, type Session, Sessions } from "@kinora/sessions"
 import { Webhooks } from "@kinora/webhooks"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as Books from "../src/Books.ts"
@@ -26,7 +26,7 @@ const host = LocalHost.layer({
 })
 
 /** Kinds of things of which the owner has one each. */
-type Thing = "job" | "key" | "endpoint" | "session"
+type Thing = "job" | "key" | "endpoint" | "member" | "session"
 
 /**
  * Cases by operation. `own`: it concerns the session of the request alone. `reads`: its response contains nothing of the
@@ -38,6 +38,14 @@ const cases: Readonly<Record<string, Case>> = {
   "session.signIn": "own",
   "session.getSession": "reads",
   "session.signOut": "own",
+  "signIn.listSignInMethods": "own",
+  "signIn.beginSignIn": "own",
+  "signIn.completeSignIn": "own",
+  "members.listMembers": "reads",
+  "members.inviteMember": { creates: { email: "stranger@example.com" } },
+  "members.updateMember": { thing: "member", body: { role: "viewer" } },
+  "members.removeMember": { thing: "member" },
+  "members.createMemberSignInLink": { thing: "member" },
   "sessions.listSessions": "reads",
   "sessions.endOtherSessions": "own",
   "sessions.endSession": { thing: "session" },
@@ -65,6 +73,7 @@ const cases: Readonly<Record<string, Case>> = {
 }
 
 const prompt = "a lake that nobody else knows"
+const memberEmail = "owner@example.com"
 
 describe("another account's session", { timeout: 600_000 }, () => {
   it.live("has a case for every operation of the console, and none that does not exist", () =>
@@ -99,7 +108,7 @@ describe("another account's session", { timeout: 600_000 }, () => {
         if (found === undefined || found === "own" || (typeof found === "object" && "thing" in found)) continue
         const answer = yield* stranger.ask(operation, {}, typeof found === "object" ? found.creates : undefined)
         assert.isBelow(answer.status, 300, `${operation.id} ${textOf(answer)}`)
-        for (const word of [prompt, owner.account, owner.key, ...Object.values(owner.ids)]) {
+        for (const word of [prompt, memberEmail, owner.account, owner.key, ...Object.values(owner.ids)]) {
           assert.notInclude(textOf(answer), word, operation.id)
         }
       }
@@ -143,10 +152,19 @@ const makeAccounts = Effect.gen(function*() {
   const { endpoint } = yield* webhooks.create(first.id, { url: "https://8.8.8.8/owner" })
   const delivery = yield* webhooks.test(first.id, endpoint.id)
   const { session } = yield* signIn(first.id)
+  const members = yield* Members.Members
+  const member = yield* members.add({
+    account: first.id,
+    email: memberEmail,
+    issuer: "test",
+    subject: "owner",
+    role: "member"
+  })
   const [key] = yield* accounts.listKeys(idOf(first.id))
   const state = Effect.gen(function*() {
     return [
       (yield* accounts.listKeys(idOf(first.id))).map(({ budget, id, revokedAt }) => ({ budget, id, revokedAt })),
+      (yield* members.list(first.id)).map(({ email, id, role }) => ({ email, id, role })),
       (yield* webhooks.list(first.id)).map(({ id, secretCreatedAt, status }) => ({ id, secretCreatedAt, status })),
       (yield* webhooks.deliveries(first.id, endpoint.id, { limit: 10 })).map(({ id }) => id),
       (yield* Sessions.Sessions.use(({ list }) => list(session.grant))).map(({ id }) => id)
@@ -156,7 +174,14 @@ const makeAccounts = Effect.gen(function*() {
   const owner = {
     account: first.id,
     key: first.key,
-    ids: { job: job.id, key: key!.id, endpoint: endpoint.id, session: session.id, delivery: delivery.id },
+    ids: {
+      job: job.id,
+      key: key!.id,
+      endpoint: endpoint.id,
+      member: member.id,
+      session: session.id,
+      delivery: delivery.id
+    },
     assertUntouched: Effect.map(state, (after) => assert.deepStrictEqual(after, before))
   } as const
   const stranger = {

@@ -94,13 +94,14 @@ export class Accounts extends Context.Service<Accounts, {
 
   /**
    * Creates a key and returns it this once. Terms and limits of the budget that are omitted
-   * restrict nothing. An account has at most `keysMax` active keys.
+   * restrict nothing. An account has at most `keysMax` active keys. `createdBy` is recorded.
    */
   readonly createKey: (
     account: AccountId,
     name: string,
     terms?: Partial<KeyTerms>,
-    budget?: Partial<KeyBudget>
+    budget?: Partial<KeyBudget>,
+    createdBy?: string | null
   ) => Effect.Effect<NewKey, Failure>
 
   /**
@@ -111,7 +112,8 @@ export class Accounts extends Context.Service<Accounts, {
   readonly rollKey: (
     account: AccountId,
     key: KeyId,
-    overlap: Duration.Input
+    overlap: Duration.Input,
+    createdBy?: string | null
   ) => Effect.Effect<NewKey, Failure>
 
   /**

@@ -23,6 +23,8 @@ export interface ApiKey {
   /** The budget of the line. */
   readonly budget: KeyBudget
   readonly createdAt: DateTime.Utc
+  /** The id of the author, in the host's terms. `null`: not recorded. */
+  readonly createdBy: string | null
   /** Accurate to a minute. */
   readonly lastUsedAt: Option.Option<DateTime.Utc>
   readonly revokedAt: Option.Option<DateTime.Utc>

@@ -12,6 +12,7 @@ import {
   accountsTables,
   deletion,
   indexes,
+  keyAuthors,
   keyBudgets,
   keyTerms,
   subscriptions,
@@ -31,7 +32,8 @@ export const migrations: Migrations = {
     "0004_key_terms": keyTerms,
     "0005_subscriptions": subscriptions,
     "0006_deletion": deletion,
-    "0007_key_budgets": keyBudgets
+    "0007_key_budgets": keyBudgets,
+    "0008_key_authors": keyAuthors
   },
   indexes
 }

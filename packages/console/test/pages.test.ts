@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { createHmac } from "node:crypto"
 import { jobSearch } from "../src/pages/jobs/search.ts"
 import { budgetOf, changeOf as budgetChangeOf } from "../src/pages/keys/budget.ts"
+import { failureOf } from "../src/pages/sign-in/failures.ts"
 import { changeOf, seriesOf, total, type UsageRow, valueOf } from "../src/pages/usage/rows.ts"
 import { daysOf, lastDays, problemOf, usageSearch } from "../src/pages/usage/search.ts"
 import { reasonText, urlProblem } from "../src/pages/webhooks/events.ts"
@@ -128,5 +129,28 @@ describe("webhooks", () => {
     for (const malformed of ["", "v1=00", "t=1", "t=1,t=2,v1=00", "t=x,v1=00"]) {
       assert.strictEqual(await checkSignature(body, malformed, secret, now), "malformed", malformed)
     }
+  })
+})
+
+describe("a failed sign-in", () => {
+  const failed = (fragment: string) => failureOf(new URLSearchParams(fragment))
+
+  it("is described with the address, and with what to do next", () => {
+    assert.isNull(failed("code=x"))
+    assert.deepStrictEqual(failed("sign_in_error=no_account&email=ada%40example.com"), {
+      title: "No account for ada@example.com",
+      detail: "Ask your operator for access."
+    })
+    assert.include(failed("sign_in_error=email_not_verified&email=ada%40example.com")?.detail, "ada@example.com")
+    for (const reason of ["denied", "expired", "no_account", "email_not_verified", "rate_limited", "unavailable"]) {
+      assert.notStrictEqual(failed(`sign_in_error=${reason}`)?.title, "The sign-in was rejected", reason)
+    }
+  })
+
+  it("is described in general if the reason is unknown, and never with a long text", () => {
+    for (const reason of ["", "__proto__", "anything"]) {
+      assert.strictEqual(failed(`sign_in_error=${reason}`)?.title, "The sign-in was rejected")
+    }
+    assert.isBelow(failed(`sign_in_error=no_account&email=${"a".repeat(9_000)}`)?.title.length ?? 0, 300)
   })
 })

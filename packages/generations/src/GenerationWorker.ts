@@ -194,7 +194,10 @@ const makeClaimed = Effect.gen(function*() {
 /** Makes a function that records attempts that have ended without an outcome. */
 const makeLeft = (store: GenerationStore["Service"]) =>
   Effect.fn("GenerationWorker.left")(
-    function*(attempts: ReadonlyArray<JobHandler.LeftAttempt>, reason: JobHandler.LeftReason) {
+    function*(
+      attempts: ReadonlyArray<{ readonly job: string; readonly epoch: number | undefined }>,
+      reason: "lost" | "returned"
+    ) {
       const keys = attempts.map(({ epoch, job }) => ({ id: GenerationId.fromUuid(job), epoch }))
       yield* store.endAttempts(keys, yield* DateTime.now, reason)
     }

@@ -14,11 +14,11 @@ export type { ModelStatus } from "./internal/modelStatus.ts"
 /** Finds the status of models. */
 export class ModelStatuses extends Context.Service<ModelStatuses, {
   /**
-   * Returns a function from models to their status now. A model is `paused` while every
-   * worker that offers it reports all upstreams of the model paused, and `degraded` while
-   * some worker that offers it reports some of them, and `paused` while an operator has paused
-   * it. A worse status in the catalog applies instead, as does any if the pauses and reports
-   * cannot be read, which is logged.
+   * Returns a function from models to their current status. A model is `paused` while an operator
+   * has paused it, or while every worker that offers it reports all upstreams of the model as
+   * paused. It is `degraded` while a worker that offers it reports one of them. If the status in the
+   * catalog is worse, or the pauses and reports cannot be read (which is logged), the status in
+   * the catalog applies.
    */
   readonly current: Effect.Effect<(model: Model.Model) => ModelStatus>
 }>()("@kinora/generations/ModelStatuses") {}

@@ -119,7 +119,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const store = yield* SchedulerStore
         const changes: Array<Parameters<typeof store.apply>[0]> = []
         const { renew } = yield* PlanRenewal.PlanRenewal.pipe(
-          Effect.provide(PlanRenewal.layerWith({ planTable }).pipe(Layer.provide(Scheduler.layer))),
+          Effect.provide(PlanRenewal.layerWith({ planTable }).pipe(Layer.provide(Scheduler.layerWith()))),
           Effect.provideService(SchedulerStore, {
             ...store,
             apply: (change) => Effect.andThen(Effect.sync(() => changes.push(change)), store.apply(change))

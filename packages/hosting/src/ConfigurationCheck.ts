@@ -25,7 +25,7 @@ export interface ConfigurationCheckOptions {
   readonly role: "server" | "worker"
   /** Time between two comparisons. Default 1 minute. */
   readonly interval?: Duration.Input | undefined
-  /** Time after which a process that does not renew its configuration is not compared any more. Default 3 minutes. */
+  /** Time after which a process that does not renew its configuration is no longer compared. Default 3 minutes. */
   readonly ttl?: Duration.Input | undefined
 }
 

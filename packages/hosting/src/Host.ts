@@ -24,6 +24,7 @@ import * as StopDeadline from "./internal/stopDeadline.ts"
 import * as Keys from "./Keys.ts"
 import * as Moderation from "./Moderation.ts"
 import * as Notifications from "./Notifications.ts"
+import * as Oidc from "./Oidc.ts"
 import * as OperatorListener from "./OperatorListener.ts"
 import * as Payments from "./Payments.ts"
 import * as ProcessMetrics from "./ProcessMetrics.ts"
@@ -46,6 +47,7 @@ export const layerServer = <E, R>(
   options: HostOptions = {}
 ) =>
   Layer.unwrap(Effect.gen(function*() {
+    const providers = yield* Oidc.fromFile(settings.console ? settings.oidc : undefined)
     const origin = yield* Deferred.make<string>()
     const announce = Effect.gen(function*() {
       const listening = yield* HttpServer.addressFormattedWith(Effect.succeed)
@@ -62,7 +64,7 @@ export const layerServer = <E, R>(
       Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/server/${process.pid}`, role: "server" }))
     )
     return Layer.effectDiscard(announce).pipe(
-      Layer.provide(StopDeadline.part("requests")(layerHttp(settings))),
+      Layer.provide(StopDeadline.part("requests")(Layer.provide(layerHttp(settings), providers))),
       Layer.provideMerge(work.pipe(Layer.provide(Webhook.layerTransport))),
       Layer.provide(Layer.mergeAll(Http.layerReadiness, layerUrlSigner(settings))),
       Layer.provideMerge(settings.metrics ? ProcessMetrics.layer : Layer.empty),

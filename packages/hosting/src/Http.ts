@@ -65,6 +65,7 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   downloadStreamsMax: settings.downloadStreamsMax,
   imageWait: settings.imageWait,
   metrics: settings.metrics,
+  proxyUserHeader: settings.proxyUserHeader,
   requestTime: settings.requestTime,
   requestsMax: settings.requestsMax,
   responseStallMax: settings.responseStallMax,

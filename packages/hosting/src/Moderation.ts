@@ -1,7 +1,8 @@
 /** The moderation of a host, from `moderation` of the configuration file. */
 import { Issue } from "@kinora/catalog"
 import { HttpModeration, Moderation, OpenAiModeration } from "@kinora/moderation"
-import { Context, Data, Effect, type Layer, Redacted, Result, Schema, SchemaIssue } from "effect"
+import { Context, Data, Effect, type Layer, Redacted, Result, Schema } from "effect"
+import { problemsOf, type SectionProblem } from "./internal/settings/sectionProblems.ts"
 import { isRecord, withVariables } from "./internal/settings/variables.ts"
 import type { Section } from "./Settings.ts"
 
@@ -54,17 +55,10 @@ export const fromFile = Effect.fnUntraced(
 // internal
 // -----------------------------------------------------------------------------
 
-interface Problem {
-  readonly path: ReadonlyArray<string | number>
-  readonly message: string
-}
-
-const invalid = (problems: ReadonlyArray<Problem>) =>
+const invalid = (problems: ReadonlyArray<SectionProblem>) =>
   new InvalidModeration({
     problems: problems.map(({ message, path }) => ({ path: Issue.formatPath(["moderation", ...path]), message }))
   })
-
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /** Makes a function that decodes the options of a moderation and returns its layer, and the names of the secret options. */
 const kind = <A extends object>(
@@ -78,8 +72,7 @@ const kind = <A extends object>(
         layer: layer(decoded),
         secrets: Object.entries(decoded).flatMap(([name, value]) => Redacted.isRedacted(value) ? [name] : [])
       }),
-      onFailure: ({ issue }) =>
-        formatIssue(issue).issues.map(({ message, path = [] }) => ({ path: path.map(keyOf), message: ruleOf(message) }))
+      onFailure: problemsOf
     })
 }
 
@@ -88,20 +81,10 @@ const kinds = {
   openai: kind(OpenAiModeration.Options, OpenAiModeration.layer)
 } as const
 
-/** Returns options, which are those of a file, without some of them. */
+/** Returns the options of a file without those of these names. */
 const without = (options: unknown, names: ReadonlyArray<string>): Schema.Json =>
   Object.fromEntries(Object.entries(decodeOptions(options)).filter(([name]) => !names.includes(name)))
 
 const decodeOptions = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))
 
 const notOne = invalid([{ path: [], message: `must have one of the keys ${Object.keys(kinds).join(" and ")}` }])
-
-const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): string | number => {
-  const key = typeof segment === "object" ? segment.key : segment
-  return typeof key === "number" ? key : String(key)
-}
-
-const ruleOf = (message: string): string => {
-  if (message === "Missing key") return "must be given"
-  return message === "Expected no excess property" ? "is not an option" : message.replace(/^Expected /, "must be ")
-}

@@ -9,7 +9,6 @@ import type { Media } from "@kinora/media"
 import type { StripeProvider } from "@kinora/payments"
 import { Duration, Effect, Redacted } from "effect"
 import { IpNetwork } from "effect/net"
-import { dirname, resolve } from "node:path"
 import * as ConfigFile from "./internal/settings/configFile.ts"
 import {
   type Definition,
@@ -19,9 +18,11 @@ import {
   variableOf
 } from "./internal/settings/definitions.ts"
 import { fileSchema, type JsonSchema } from "./internal/settings/jsonSchema.ts"
+import { proxyUserHeaderOf } from "./internal/settings/proxyUser.ts"
 import { isPublic } from "./internal/settings/publicAddress.ts"
 import { effectiveOf, type EffectiveSetting, type Environment, readAll } from "./internal/settings/reading.ts"
 import { retentionOf } from "./internal/settings/retention.ts"
+import { sectionOf } from "./internal/settings/sections.ts"
 import { sessionsOf } from "./internal/settings/sessions.ts"
 import { stripeOf } from "./internal/settings/stripe.ts"
 import type { Section } from "./internal/settings/variables.ts"
@@ -47,6 +48,8 @@ export interface Settings {
   readonly callbackOrigin: string | undefined
   /** Networks of the reverse proxies whose forwarding headers are used. */
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+  /** Header, in lower case, in which these proxies send the e-mail address of a person. */
+  readonly proxyUserHeader: string | undefined
   /** Origins whose scripts can call `/v1`, or `*`. */
   readonly corsOrigins: ReadonlyArray<string>
   /** Directory of the embedded database and of stored files. */
@@ -143,6 +146,8 @@ export interface Settings {
   readonly driverFile: Section | undefined
   /** `moderation` of the file, which `Moderation.layer` validates. If `undefined`, nothing is moderated. */
   readonly moderation: Section | undefined
+  /** `oidc` of the file, which `Oidc.fromFile` validates. If `undefined`, there are no identity providers. */
+  readonly oidc: Section | undefined
   /** `models` of the file, which the catalog validates. If `undefined`, the default models. */
   readonly models: unknown
   /** Slots, quotas and prices of the plan tiers. */
@@ -185,6 +190,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     baseUrl: values.base_url,
     callbackOrigin: values.callback_url ?? publicOriginOf(values.base_url),
     trustedProxies: (values.trusted_proxies ?? []).map(IpNetwork.fromStringUnsafe),
+    proxyUserHeader: yield* proxyUserHeaderOf(values),
     corsOrigins: values.cors_origins ?? [],
     dataDirectory: values.data_dir,
     databaseUrl: redacted(values.database_url),
@@ -235,6 +241,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     logLevel: values.log_level,
     driverFile: sectionOf("drivers", file, environment),
     moderation: sectionOf("moderation", file, environment),
+    oidc: sectionOf("oidc", file, environment),
     models: file.content["models"],
     planTable,
     shown: effectiveOf(environment, file)
@@ -283,17 +290,6 @@ const publicOriginOf = (baseUrl: string | undefined): string | undefined => {
   const url = baseUrl === undefined ? null : URL.parse(baseUrl)
   return url !== null && url.protocol === "https:" && AddressGuard.hasPublicHost(url) ? baseUrl : undefined
 }
-
-const sectionOf = (
-  key: "drivers" | "moderation",
-  { content, path }: ConfigFile.ConfigFile,
-  environment: Environment
-): Section | undefined =>
-  content[key] === undefined || content[key] === null ? undefined : {
-    content: content[key],
-    directory: dirname(resolve(path)),
-    environment: Redacted.make(environment)
-  }
 
 const redacted = (secret: string | undefined): Redacted.Redacted | undefined =>
   secret === undefined ? undefined : Redacted.make(secret)

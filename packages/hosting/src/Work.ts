@@ -66,7 +66,7 @@ export const layerWorker = ({ callbackUrlOf, derivedMax, models, resultTtl, ...o
     return Worker.layer({ ...options, id, handlers: [handler] })
   }))
 
-/** Starts the drain of the worker without waiting for its end, which closing its layer does. */
+/** Starts the drain of the worker without waiting for its end. Closing its layer waits for it. */
 export const startDrain = Effect.map(Worker.Worker, ({ drain }) => Effect.asVoid(Effect.forkDetach(drain)))
 
 /** How long rows are kept that would otherwise grow without limit. `Duration.infinity`: forever. */

@@ -127,6 +127,8 @@ describe("Settings", () => {
         logLevel: "info",
         driverFile: undefined,
         moderation: undefined,
+        oidc: undefined,
+        proxyUserHeader: undefined,
         models: undefined,
         planTable: PlanTable.defaults,
         shown: yield* Settings.effective({})
@@ -488,3 +490,16 @@ describe("Settings", () => {
       }
     }))
 })
+
+it.effect("the header of a proxy needs trusted proxies, and is not one of HTTP itself", () =>
+  Effect.gen(function*() {
+    const proxies = { KINORA_TRUSTED_PROXIES: "10.0.0.0/8" }
+    const load = (header: string, environment = {}) =>
+      Settings.load({ ...environment, KINORA_PROXY_USER_HEADER: header })
+    assert.strictEqual((yield* load("X-Forwarded-Email", proxies)).proxyUserHeader, "x-forwarded-email")
+    const { message } = yield* Effect.flip(load("X-Forwarded-Email"))
+    assert.strictEqual(message, "KINORA_PROXY_USER_HEADER needs KINORA_TRUSTED_PROXIES")
+    for (const header of ["Host", "cookie", "From", "X-Forwarded-For", "x user", "x:user", "X-Request-Id"]) {
+      assert.include((yield* Effect.flip(load(header, proxies))).message, "expected the name of a header")
+    }
+  }))

@@ -158,13 +158,20 @@ const key = {
   prefix: text("The first 12 characters of the key.")
 }
 
+const createdBy = nullable(
+  Schema.String,
+  "The id of the member or of the operator who created the key; `null` with a sign-in link of the account, and for keys " +
+    "that were created before this was recorded."
+)
+
 /** A new API key. */
 export const AdminNewKey = object("AdminNewKey", "A new API key.", {
   ...key,
   key: text("The key. Only this response contains it."),
   ...keyTerms,
   budget,
-  created_at: time("When the key was created.")
+  created_at: time("When the key was created."),
+  created_by: createdBy
 })
 
 /** An API key, without the key itself. */
@@ -177,6 +184,7 @@ export const AdminKey = object("AdminKey", "An API key, without the key itself."
     "What is used of the budget; `null` for a key without limits."
   ),
   created_at: time("When the key was created."),
+  created_by: createdBy,
   last_used_at: nullable(DateTime, "When the key was last used, to the minute."),
   revoked_at: nullable(DateTime, "When the key was revoked.")
 })

@@ -21,6 +21,7 @@ import {
   AdminVerification,
   GrantLotRequest
 } from "./AdminLedger.ts"
+import { AdminMembers } from "./AdminMemberApi.ts"
 import { AdminModels } from "./AdminModelApi.ts"
 import { AdminAudit, AdminOperators } from "./AdminOperatorApi.ts"
 import { AdminPlans } from "./AdminPlanApi.ts"
@@ -224,6 +225,7 @@ export class AdminLedger extends HttpApiGroup.make("ledger").add(
 export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminAccounts)
   .add(AdminKeys)
+  .add(AdminMembers)
   .add(AdminPlans)
   .add(AdminWallet)
   .add(AdminGenerations)

@@ -63,15 +63,21 @@ export const AdminOperatorList = object("AdminOperatorList", "The operators of t
   data: list(AdminOperator, "The operators that are not revoked, then the latest revoked ones; at most 200.")
 })
 
-/** A change that an operator made. */
-export const AdminAuditEntry = object("AdminAuditEntry", "A change that an operator made.", {
+/** The role of the actor of an entry: of an operator, or of a member of an account. */
+export const AuditRole = Schema.Literals([...OperatorRole.literals, "member", "viewer"])
+
+/** A change that an operator or a member made, or a sign-in. */
+export const AdminAuditEntry = object("AdminAuditEntry", "A change that an operator or a member made, or a sign-in.", {
   id: text("The id of the entry, `aud_…`."),
   at: time("When the change was made."),
-  actor: text("The id of the operator; `owner` for `KINORA_ADMIN_TOKEN`."),
-  role: field(OperatorRole, "The role of the operator at that time."),
+  actor: text(
+    "The id of the operator, or `owner` for `KINORA_ADMIN_TOKEN`; in entries about sign-ins and members also the id of a " +
+      "member, an API key or an account."
+  ),
+  role: nullable(AuditRole, "The role of the actor at that time; `null` if nobody was authenticated."),
   address: text("The network address of the request."),
   request_id: text("The `X-Request-Id` of the request."),
-  action: text("The `operationId` of the request in this document."),
+  action: text("The `operationId` of the request in this document, or in that of the console."),
   subject: nullable(Schema.String, "The id of the object that was changed."),
   before: field(Schema.Json, "The properties that the change concerns, before it; `null` if they are not recorded."),
   after: field(Schema.Json, "The properties that the change concerns, after it; `null` if they are not recorded.")

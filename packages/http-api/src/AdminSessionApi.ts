@@ -22,7 +22,9 @@ export const AdminOperatorSessionList = object("AdminOperatorSessionList", "The 
   data: list(AdminOperatorSession, "The sessions that have not ended, the one that was used last first; at most 20.")
 })
 
-const operatorId = { id: parameter("The id of the operator, `opr_…`, or `owner` for `KINORA_ADMIN_TOKEN`.") }
+const operatorId = {
+  id: parameter("The id of the operator, `opr_…` or `oidc:…`, or `owner` for `KINORA_ADMIN_TOKEN`.")
+}
 const sessions = "/operators/:id/sessions"
 
 /** Lists and ends the sessions of operators. */

@@ -3,7 +3,9 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ConsoleAuth, Envelope, SameOrigin } from "./Access.ts"
 import { ConsoleKeys, ConsoleReports } from "./ConsoleAccountApi.ts"
+import { ConsoleMembers } from "./ConsoleMemberApi.ts"
 import { ConsoleSession, SessionList, SignedIn, SignedOut, SignInRequest } from "./ConsoleSession.ts"
+import { ConsoleSignIn } from "./ConsoleSignInApi.ts"
 import { ConsoleViews } from "./ConsoleViewApi.ts"
 import { ConsoleWebhooks } from "./ConsoleWebhookApi.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
@@ -72,7 +74,9 @@ export class ConsoleSessions extends HttpApiGroup.make("sessions").add(
 /** The API of the console. */
 export class ConsoleApi extends HttpApi.make("kinora-console")
   .add(ConsoleSessionGroup)
+  .add(ConsoleSignIn)
   .add(ConsoleSessions)
+  .add(ConsoleMembers)
   .add(ConsoleKeys)
   .add(ConsoleWebhooks)
   .add(ConsoleReports)
@@ -83,7 +87,7 @@ export class ConsoleApi extends HttpApi.make("kinora-console")
   .annotateMerge(documentation(
     "Kinora for the console",
     "Sessions of people, and what the console needs besides the API for programs. Every operation except those of " +
-      "`/console/v1/session` requires a session. Requests other than GET and HEAD must come from a page of the same " +
+      "`/console/v1/session` and `/console/v1/sign-in` requires a session. Requests other than GET and HEAD must come from a page of the same " +
       "origin; others get 403 `cross_origin`. If `KINORA_CONSOLE` is `false`, every path responds with 404 `not_found`.",
     completeAdmin
   ))

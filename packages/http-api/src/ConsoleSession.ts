@@ -29,10 +29,22 @@ export const SignInWithKey = object("SignInWithKey", "Signs in with an API key."
   )
 })
 
+/** Signs in the person whom the proxy in front has authenticated. */
+export const SignInWithProxy = object(
+  "SignInWithProxy",
+  "Signs in the person whom the proxy in front has authenticated.",
+  {
+    proxy: field(
+      Schema.Literal(true),
+      "Always `true`. The proxy sends the e-mail address in the header of the settings."
+    )
+  }
+)
+
 /** Signs in. */
-export const SignInRequest = Schema.Union([SignInWithCode, SignInWithKey]).annotate({
+export const SignInRequest = Schema.Union([SignInWithCode, SignInWithKey, SignInWithProxy]).annotate({
   identifier: "SignInRequest",
-  description: "The code of a sign-in link, or an API key."
+  description: "The code of a sign-in link, an API key, or the person of the proxy in front."
 })
 /** See the schema of the same name. */
 export type SignInRequest = typeof SignInRequest.Type
@@ -71,6 +83,12 @@ const scope = field(SessionScope, "`key` if the session was created with an API 
 const createdAt = time("When the session was created.")
 const expiresAt = time("When the session ends, even if it is used.")
 
+/** The member of an account whose session it is. */
+export const SessionMember = object("SessionMember", "The member of the account whose session it is.", {
+  id: text("The id of the member, `mem_…`."),
+  email: text("The e-mail address of the member.")
+})
+
 /** The session of the request. */
 export const ConsoleSession = object("ConsoleSession", "The session of the request.", {
   id: text("The id of the session, `ses_…`."),
@@ -78,6 +96,10 @@ export const ConsoleSession = object("ConsoleSession", "The session of the reque
   role: field(SessionRole, "The role of the member or of the operator."),
   account: nullable(SessionAccount, "The account; `null` for operators."),
   view: nullable(SessionView, "The account that the operator views; `null` for none, and for sessions of accounts."),
+  member: nullable(
+    SessionMember,
+    "The member; `null` for operators, and with a sign-in link of an account or an API key."
+  ),
   name: nullable(Schema.String, "The name of the API key, of the member or of the operator, if it has one."),
   created_at: createdAt,
   expires_at: expiresAt,

@@ -26,9 +26,17 @@ it.effect("documents the operations of sessions, keys, webhooks and reports", ()
       "get /session",
       "post /session",
       "delete /session",
+      "get /sign-in",
+      "get /sign-in/oidc/{provider}",
+      "get /sign-in/oidc/{provider}/callback",
       "get /sessions",
       "delete /sessions",
       "delete /sessions/{id}",
+      "get /members",
+      "post /members",
+      "patch /members/{id}",
+      "delete /members/{id}",
+      "post /members/{id}/sign-in-links",
       "get /keys",
       "post /keys",
       "patch /keys/{id}",
@@ -53,13 +61,14 @@ it.effect("documents the operations of sessions, keys, webhooks and reports", ()
     ])
   }))
 
-it.effect("requires the cookie of a session everywhere except below /session; for webhook endpoints, a key is enough", () =>
+it.effect("requires the cookie of a session except for sign-ins and /session; for webhook endpoints, a key is enough", () =>
   Effect.sync(() => {
     for (const { name, path, responses, security } of operations) {
+      const isOpen = path === "/console/v1/session" || path.startsWith("/console/v1/sign-in")
       const isWebhook = path.startsWith("/console/v1/webhook-endpoints")
       const needed = isWebhook ? [{ bearer: [] }, { session: [] }] : [{ session: [] }]
-      assert.deepStrictEqual(security, path === "/console/v1/session" ? [] : needed, name)
-      if (path !== "/console/v1/session") assert.property(responses[401]?.headers, "X-RateLimit-Reset", name)
+      assert.deepStrictEqual(security, isOpen ? [] : needed, name)
+      if (!isOpen) assert.property(responses[401]?.headers, "X-RateLimit-Reset", name)
       for (const response of Object.values(responses)) assert.property(response.headers, "X-Request-Id", name)
     }
   }))

@@ -37,7 +37,8 @@ const middlewareOf = {
   credential: undefined
 } as const
 
-const isOfConsole = ({ path }: HttpApiEndpoint.Top) => path.startsWith("/console/v1/") && path !== "/console/v1/session"
+const isOfConsole = ({ path }: HttpApiEndpoint.Top) =>
+  path.startsWith("/console/v1/") && path !== "/console/v1/session" && !path.startsWith("/console/v1/sign-in")
 
 it.effect("annotates every endpoint with a policy", () =>
   Effect.sync(() => {
@@ -85,7 +86,7 @@ it.effect("requires a role of operators exactly below /admin/v1", () =>
     }
   }))
 
-it.effect("requires a session or a key below /console/v1, except for its own start, display and end", () =>
+it.effect("requires a session or a key below /console/v1, except for sign-ins, and its own display and end", () =>
   Effect.sync(() => {
     for (const { endpoint, name } of endpoints) {
       const { access, authentication } = RequestPolicy.of(endpoint)

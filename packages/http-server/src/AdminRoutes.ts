@@ -21,7 +21,7 @@ import type { AuditLog, Operators } from "@kinora/operators"
 import type { UnitOfWork } from "@kinora/persistence"
 import type { RateLimit } from "@kinora/rate-limit"
 import type { Scheduler } from "@kinora/scheduler"
-import type { Sessions } from "@kinora/sessions"
+import type { Members, Sessions } from "@kinora/sessions"
 import type { Webhooks } from "@kinora/webhooks"
 import { Layer } from "effect"
 import type { Digest } from "effect/crypto"
@@ -35,6 +35,7 @@ import * as DocumentRoute from "./routes/admin/document.ts"
 import * as GenerationRoutes from "./routes/admin/generations.ts"
 import * as KeyRoutes from "./routes/admin/keys.ts"
 import * as LedgerRoutes from "./routes/admin/ledger.ts"
+import * as MemberRoutes from "./routes/admin/members.ts"
 import * as ModelRoutes from "./routes/admin/models.ts"
 import * as OperatorRoutes from "./routes/admin/operators.ts"
 import * as PlanRoutes from "./routes/admin/plans.ts"
@@ -58,6 +59,7 @@ export type Requirements =
   | Ledger.Ledger
   | ModelPauses.ModelPauses
   | ModelStatuses.ModelStatuses
+  | Members.Members
   | Operators.Operators
   | PlanChanges.PlanChanges
   | RateLimit.RateLimit
@@ -76,6 +78,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
     Layer.provide([
       AccountRoutes.layer,
       KeyRoutes.layer,
+      MemberRoutes.layer(all),
       PlanRoutes.layer,
       WalletRoutes.layer,
       GenerationRoutes.layer,

@@ -11,11 +11,11 @@ import type { AuditLog, Operators } from "@kinora/operators"
 import type { UnitOfWork } from "@kinora/persistence"
 import type { Places, RateLimit } from "@kinora/rate-limit"
 import type { Scheduler } from "@kinora/scheduler"
-import type { Sessions } from "@kinora/sessions"
+import type { Members, Sessions } from "@kinora/sessions"
 import type { UrlSigner } from "@kinora/storage"
 import type { Webhooks } from "@kinora/webhooks"
 import { Layer } from "effect"
-import type { Digest } from "effect/crypto"
+import type { Digest, SecureRandom } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
 import { defaults, type HttpServerOptions, type ServerRequirements } from "./HttpServerOptions.ts"
 import * as ConsoleAuthentication from "./middleware/consoleAuthentication.ts"
@@ -23,10 +23,12 @@ import * as SchemaErrors from "./middleware/schemaErrors.ts"
 import { Suspensions } from "./middleware/suspensions.ts"
 import * as DocumentRoute from "./routes/console/document.ts"
 import * as KeyRoutes from "./routes/console/keys.ts"
+import * as MemberRoutes from "./routes/console/members.ts"
 import * as PageRoutes from "./routes/console/pages.ts"
 import * as ReportRoutes from "./routes/console/reports.ts"
 import * as SessionRoutes from "./routes/console/session.ts"
 import * as SessionsRoutes from "./routes/console/sessions.ts"
+import * as SignInRoutes from "./routes/console/signIn.ts"
 import * as ViewRoutes from "./routes/console/view.ts"
 import * as WebhookRoutes from "./routes/console/webhooks.ts"
 
@@ -39,10 +41,12 @@ export type Requirements =
   | Generations.Generations
   | GenerationStore.GenerationStore
   | Ledger.Ledger
+  | Members.Members
   | Operators.Operators
   | Places.Places
   | RateLimit.RateLimit
   | Scheduler.Scheduler
+  | SecureRandom.SecureRandom
   | Sessions.Sessions
   | UnitOfWork.UnitOfWork
   | UrlSigner.UrlSigner
@@ -56,8 +60,10 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
   const api = HttpApiBuilder.layer(ConsoleApi).pipe(
     Layer.provide([
       SessionRoutes.layer(all),
+      SignInRoutes.layer(all),
       SessionsRoutes.layer,
       KeyRoutes.layer,
+      MemberRoutes.layer(all),
       WebhookRoutes.layer,
       ReportRoutes.layer(all),
       ViewRoutes.layer

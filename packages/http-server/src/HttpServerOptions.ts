@@ -145,6 +145,11 @@ export interface HttpServerOptions {
    */
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
   /**
+   * Header, in lower case, in which a trusted proxy sends the e-mail address of the person whom it has authenticated.
+   * The proxy must replace the header of the client. Default `undefined`: none.
+   */
+  readonly proxyUserHeader: string | undefined
+  /**
    * Origins whose scripts can call `/v1` from a browser, such as `https://app.example.com`;
    * `*` for every origin. Files can be read from every origin anyway. Default: none.
    */
@@ -210,6 +215,7 @@ export const defaults: HttpServerOptions = {
   responseStallMax: Duration.seconds(30),
   crowdedWait: Duration.seconds(5),
   trustedProxies: [],
+  proxyUserHeader: undefined,
   corsOrigins: [],
   docs: true,
   console: true,

@@ -243,7 +243,7 @@ it.effect("creates keys that work until they are revoked, and returns each key o
     const budget = { credits_per_day: null, credits_per_month: null, jobs_per_day: null, jobs_per_month: null }
     const unrestricted = { expires_at: null, scopes: null, models: null, ip_ranges: null, budget }
     const createdAt = DateTime.formatIso(Host.startedAt)
-    const record = { id: keyId, name: "first", prefix, ...unrestricted, created_at: createdAt }
+    const record = { id: keyId, name: "first", prefix, ...unrestricted, created_at: createdAt, created_by: "owner" }
     const list = yield* admin("GET", `/accounts/${id}/keys`)
     assert.deepStrictEqual(list.json, { data: [{ ...record, used: null, last_used_at: null, revoked_at: null }] })
     assert.notInclude(list.text, key)

@@ -119,6 +119,8 @@ export const paymentProvider: Layer.Layer<PaymentProvider.PaymentProvider> = Lay
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+  /** Each `Set-Cookie`. */
+  readonly cookies: ReadonlyArray<string>
   readonly text: string
   /** The body as JSON, or `undefined`. */
   readonly json: Schema.Json | undefined
@@ -169,6 +171,7 @@ export const start = Effect.fnUntraced(function*(
       return {
         status: response.status,
         headers: Object.fromEntries(response.headers),
+        cookies: response.headers.getSetCookie(),
         text,
         json: isJson && text !== "" ? JSON.parse(text) : undefined
       }

@@ -247,6 +247,10 @@ const sendChanges = Effect.fnUntraced(function*(send: Effect.Success<typeof star
   const operator = { name: "Ada", role: "support" }
   const ada = idOf(yield* change("operators.createOperator", "POST", "/operators", operator))
   yield* change("links.createAccountSignInLink", "POST", `${path}/sign-in-links`, {})
+  const member = idOf(yield* change("members.inviteMember", "POST", `${path}/members`, { email: "grace@example.com" }))
+  yield* change("members.updateMember", "PATCH", `${path}/members/${member}`, { role: "viewer" })
+  yield* change("members.createMemberSignInLink", "POST", `${path}/members/${member}/sign-in-links`)
+  yield* change("members.removeMember", "DELETE", `${path}/members/${member}`)
   yield* change("links.createOperatorSignInLink", "POST", `/operators/${ada}/sign-in-links`)
   const { session } = yield* Sessions.Sessions.use(({ start }) =>
     start({ scope: "operator", operator: ada, role: "support" }, { device: Option.none(), address: "203.0.113.9" })

@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Accounts } from "@kinora/accounts"
-import { AuditLog, Operators } from "@kinora/operators"
+import { type AuditEntry, AuditLog, Operators } from "@kinora/operators"
 import type { Session } from "@kinora/sessions"
-import { DateTime, Effect, Option, Redacted } from "effect"
+import { DateTime, Effect, Option, Redacted, type Schema } from "effect"
 import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
 import * as Browsers from "./Browsers.ts"
@@ -167,30 +167,47 @@ it.effect("never adopts a token that was planted before a sign-in, and ends the 
     assert.strictEqual((yield* Browsers.pageOf(send, Browsers.cookieOf(second))("GET", models)).status, 200)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("records the sign-ins and sign-outs of operators, and none of accounts", () =>
+it.effect("records the sign-ins and sign-outs of operators, of links and of keys", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ adminToken: Redacted.make("the token of the operators of this service") })
-    const { account } = yield* Host.openAccount()
+    const { account, key, keyId } = yield* Host.openAccount()
     const operators = yield* Operators.Operators
     const audit = yield* AuditLog.AuditLog
     const { operator } = yield* operators.create({ name: "Ada", role: "support" })
-    const { page: accountPage } = yield* Browsers.signInAs(send, {
-      scope: "account",
-      account: account.id,
-      role: "member",
-      member: null
+    const visit = Effect.fnUntraced(function*(body: object) {
+      const { page } = yield* Browsers.signIn(send, body)
+      const shown = Browsers.sessionOf((yield* page("GET", session)).json)
+      yield* TestClock.adjust("1 second")
+      yield* page("DELETE", session)
+      yield* TestClock.adjust("1 second")
+      return shown
     })
-    yield* accountPage("DELETE", session)
-    const { page } = yield* Browsers.signInAs(send, { scope: "operator", operator: operator.id, role: "support" })
-    const { id, ...shown } = Browsers.sessionOf((yield* page("GET", session)).json)
+    const link: Session.Grant = { scope: "account", account: account.id, role: "viewer", member: null }
+    const ofLink = yield* visit({ code: yield* Browsers.codeOf(link) })
+    const ofKey = yield* visit({ api_key: Redacted.value(key) })
+    const { id, ...shown } = yield* visit({
+      code: yield* Browsers.codeOf({ scope: "operator", operator: operator.id, role: "support" })
+    })
     assert.deepInclude(shown, { scope: "operator", role: "support", account: null, name: "Ada" })
-    yield* page("DELETE", session)
     const entries = yield* audit.list({ limit: 10 })
+    const address = "203.0.113.9"
+    const both = (subject: string, actor: string, role: AuditEntry.AuditRole, after: Schema.Json) => [
+      { action: "session.signOut", actor, address, role, subject, after: null },
+      { action: "session.signIn", actor, address, role, subject, after }
+    ]
     assert.deepStrictEqual(
-      entries.map(({ action, actor, address, role, subject }) => ({ action, actor, address, role, subject })),
+      entries.map(({ action, actor, address, after, role, subject }) => ({
+        action,
+        actor,
+        address,
+        role,
+        subject,
+        after
+      })),
       [
-        { action: "session.signOut", actor: operator.id, address: "203.0.113.9", role: "support", subject: id },
-        { action: "session.signIn", actor: operator.id, address: "203.0.113.9", role: "support", subject: id }
+        ...both(id, operator.id, "support", { scope: "operator", by: "link" }),
+        ...both(ofKey.id, keyId, "member", { scope: "key", by: "key" }),
+        ...both(ofLink.id, account.id, "viewer", { scope: "account", by: "link" })
       ]
     )
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))

@@ -18,7 +18,7 @@ import { expire } from "./internal/expire.ts"
 import * as LoadedBooks from "./internal/loadedBooks.ts"
 import { revoke, type RevokeCommand, type Revoked } from "./internal/revokeLot.ts"
 import { makeSetOperations } from "./internal/setOperations.ts"
-import { type TrialBalance, type TrialBalanceLine, trialBalanceOf } from "./internal/trialBalance.ts"
+import { type TrialBalance, trialBalanceOf } from "./internal/trialBalance.ts"
 import type { Discrepancy, Verification } from "./internal/verification.ts"
 import { verify } from "./internal/verify.ts"
 import type * as LedgerError from "./LedgerError.ts"
@@ -28,7 +28,7 @@ import * as MemoryLedgerStore from "./MemoryLedgerStore.ts"
 import * as SqlLedgerStore from "./SqlLedgerStore.ts"
 import type { Transaction } from "./Transaction.ts"
 
-export type { Discrepancy, RevokeCommand, Revoked, TrialBalance, TrialBalanceLine, Verification }
+export type { Discrepancy, RevokeCommand, Revoked, TrialBalance, Verification }
 
 /** A call that fails with the refusal of its command. */
 type Single<Command, A> = (command: Command) => Effect.Effect<A, LedgerError.LedgerError | StorageError>
@@ -156,7 +156,7 @@ export interface LedgerOptions {
 }
 
 /** The accounts and references that a unit of work is going to decide on. */
-export interface LoadRequest {
+interface LoadRequest {
   /** References that commands will charge or refund. Others are a defect. */
   readonly charges?: ReadonlyArray<{ readonly account: string; readonly reference: string }> | undefined
   /** References that commands will grant. Others are a defect. */

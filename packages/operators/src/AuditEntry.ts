@@ -1,19 +1,24 @@
 /** Entries of the audit log. */
 import { TypeId } from "@kinora/persistence"
-import type { DateTime, Schema } from "effect"
-import type { Role } from "./Operator.ts"
+import { type DateTime, Schema } from "effect"
+import { Role } from "./Operator.ts"
 
 /** Codec and constructors of the ids of entries, `aud_…`. */
 export const AuditId = TypeId.define("aud", "AuditId")
 /** Type of `AuditId`. */
 export type AuditId = TypeId.Id<"AuditId">
 
+/** Role of an author: of an operator, or of a member of an account. */
+export const AuditRole = Schema.Literals([...Role.literals, "member", "viewer"])
+/** Type of `AuditRole`. */
+export type AuditRole = typeof AuditRole.Type
+
 /** A change to record. Its values must not contain secrets. */
 export interface AuditChange {
-  /** The author of the change: the id of an operator, or a name that the host chooses, such as `owner`. */
+  /** The author of the change: the id of an operator or of a member, or a name that the host chooses, such as `owner`. */
   readonly actor: string
-  /** The role of the actor at that time. */
-  readonly role: Role
+  /** The role of the actor at that time. `null`: nobody was authenticated, as in a failed sign-in. */
+  readonly role: AuditRole | null
   /** The network address of the request. */
   readonly address: string
   readonly requestId: string

@@ -4,14 +4,14 @@ import { mapSql, methods } from "@kinora/persistence/StorageError"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Audit from "./internal/sql/audit.ts"
-import { operatorsTables } from "./internal/sql/migrations.ts"
+import { auditRoles, operatorsTables } from "./internal/sql/migrations.ts"
 import * as Rows from "./internal/sql/operators.ts"
 import { OperatorStore } from "./OperatorStore.ts"
 
 /** The tables that the store requires. The store itself runs no DDL. */
 export const migrations: Migrations = {
   namespace: "operators",
-  migrations: { "0001_operators": operatorsTables }
+  migrations: { "0001_operators": operatorsTables, "0002_audit_roles": auditRoles }
 }
 
 /** A store over the surrounding database. */

@@ -3,7 +3,7 @@ import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Exit, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
-import { type AuditChange, type AuditQuery, valueBytesMax } from "../src/AuditEntry.ts"
+import { type AuditChange, type AuditQuery, AuditRole, valueBytesMax } from "../src/AuditEntry.ts"
 import type { OperatorStore } from "../src/OperatorStore.ts"
 import { makeHost, makeLog, reasonOf } from "./Hosts.ts"
 
@@ -29,6 +29,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<OperatorStore | Unit
           const entry = yield* log.append({ ...change, subject: null, before: value, after: [value] })
           yield* TestClock.adjust("1 second")
           assert.deepStrictEqual(yield* log.list({ limit: 1 }), [entry])
+        }
+      }))
+
+    it.effect("has entries of operators, of members, and of nobody", () =>
+      Effect.gen(function*() {
+        const log = yield* makeLog
+        for (const role of [...AuditRole.literals, null]) {
+          const entry = yield* log.append({ ...change, role })
+          assert.deepStrictEqual(yield* log.list({ limit: 1 }), [entry])
+          yield* TestClock.adjust("1 second")
         }
       }))
 

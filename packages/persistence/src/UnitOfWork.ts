@@ -148,7 +148,7 @@ export const layerMemory: Layer.Layer<UnitOfWork | MemoryBackend> = Layer.effect
       }))
       // A fiber that waits for the lock can be interrupted; `withPermits` releases it in every case.
       return restore(lock.withPermits(1)(Effect.uninterruptible(unit))).pipe(
-        // Also if the interruption discards the value of a unit that has committed.
+        // On every exit, since an interruption can discard the value of a unit that has committed.
         Effect.onExit(() => Effect.forEach(callbacks, runCallback, { discard: true }))
       )
     })

@@ -340,11 +340,13 @@ it.effect("leaves no timer behind when nothing waits or runs", () =>
     })
     let sleeping = 0
     const clock = yield* Clock.Clock
-    const counted = {
-      ...clock,
+    const counted: Clock.Clock = {
       currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe(),
+      currentTimeMillis: clock.currentTimeMillis,
       currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+      currentTimeNanos: clock.currentTimeNanos,
       monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: clock.monotonicTimeNanos,
       sleep: (duration: Duration.Duration) =>
         Effect.acquireUseRelease(
           Effect.sync(() => sleeping++),

@@ -16,6 +16,7 @@
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { type Cause, DateTime, Duration, Effect, Exit, Option, Schema } from "effect"
+import type { LeftAttempt, LeftReason } from "./internal/leftAttempt.ts"
 import type { ClaimedJob } from "./Job.ts"
 import * as JobKind from "./JobKind.ts"
 
@@ -86,16 +87,6 @@ interface JobHandlerOptions<Payload, Outcome, E> {
     | ((settlements: ReadonlyArray<Settlement<Outcome>>) => Effect.Effect<void, StorageError>)
     | undefined
 }
-
-/** An attempt that ended without an outcome. */
-export interface LeftAttempt {
-  readonly job: string
-  /** The epoch of the lease; `undefined` for the last one of the job. */
-  readonly epoch: number | undefined
-}
-
-/** Why an attempt ended without an outcome. */
-export type LeftReason = "lost" | "returned"
 
 /** A limit that some pools of a kind share, for example because their jobs use the same device. */
 export interface PoolLimit {

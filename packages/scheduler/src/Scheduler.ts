@@ -229,17 +229,12 @@ const make = Effect.fnUntraced(function*(
 
 /** Provides a scheduler over a store. Use `layerMemory` or `layerPostgres` unless you compose the parts yourself. */
 export const layerWith = (
-  options: SchedulerOptions
+  options: SchedulerOptions = {}
 ): Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork.UnitOfWork | Wakeup.Wakeup> =>
   Layer.effect(Scheduler, make(options))
 
-/** `layerWith` with default options. */
-export const layer: Layer.Layer<Scheduler, never, SchedulerStore | UnitOfWork.UnitOfWork | Wakeup.Wakeup> = layerWith(
-  {}
-)
-
 /** Provides a scheduler in the memory of this process, for tests and single processes. Its jobs end with the layer. */
-export const layerMemory: Backend.MemoryLayer<Scheduler | Wakeup.Wakeup> = layer.pipe(
+export const layerMemory: Backend.MemoryLayer<Scheduler | Wakeup.Wakeup> = layerWith().pipe(
   Backend.memory(MemorySchedulerStore.layer),
   Layer.provideMerge(Wakeup.layer)
 )

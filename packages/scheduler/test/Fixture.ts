@@ -14,13 +14,13 @@ import * as Worker from "../src/Worker.ts"
 
 export type Backend = Scheduler.Scheduler | SchedulerStore | UnitOfWork.UnitOfWork | Wakeup.Wakeup
 
-export const memory: Layer.Layer<Backend> = Scheduler.layer.pipe(
+export const memory: Layer.Layer<Backend> = Scheduler.layerWith().pipe(
   Layer.provideMerge(Layer.merge(MemorySchedulerStore.layer, Wakeup.layer)),
   Layer.provideMerge(UnitOfWork.layerMemory)
 )
 
 export const over = <E>(database: Layer.Layer<SqlClient.SqlClient, E>) =>
-  Scheduler.layer.pipe(
+  Scheduler.layerWith().pipe(
     // Without reruns a deadlock fails the test.
     Layer.provideMerge(Layer.mergeAll(SqlSchedulerStore.layer, Wakeup.layer, UnitOfWork.layerSqlWith({ reruns: 0 }))),
     Layer.provideMerge(Migrations.layer(SqlSchedulerStore.migrations)),

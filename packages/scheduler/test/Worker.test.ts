@@ -19,7 +19,9 @@ const unavailable = new StorageError.StorageError({ operation: "test", reason: "
 /** A world with a worker in it, that tells what happens. */
 const start = Effect.fnUntraced(function*(
   run: (job: ClaimedJob<Payload>) => Effect.Effect<string, string>,
-  options: Partial<Worker.WorkerOptions> & Partial<Parameters<typeof JobHandler.make<Payload, string, string>>[0]> = {},
+  options:
+    & Partial<Worker.WorkerOptions>
+    & Partial<Parameters<typeof JobHandler.make<Payload, string, string>>[0]> = {},
   existing?: World
 ) {
   const world = existing ?? (yield* makeWorld)
@@ -595,7 +597,7 @@ layer(memory)("Worker", (it) => {
       const { job, outcome } = yield* start(() => Effect.succeed("done"))
       // As in another process: the same store, and a wake-up that does not reach this one.
       const wakeup = Wakeup.Wakeup.of({ wake: Effect.void, subscribe: Effect.sync(() => Latch.makeUnsafe(false)) })
-      const elsewhere = yield* Layer.build(Layer.fresh(Scheduler.layer)).pipe(
+      const elsewhere = yield* Layer.build(Layer.fresh(Scheduler.layerWith())).pipe(
         Effect.map((services) => Context.get(services, Scheduler.Scheduler)),
         Effect.provideService(Wakeup.Wakeup, wakeup)
       )

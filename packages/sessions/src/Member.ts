@@ -29,6 +29,18 @@ export interface Member extends Identity {
   readonly createdAt: DateTime.Utc
 }
 
+/** The issuer of invited people, who have not signed in with an identity provider yet. Their subject is the e-mail address. */
+export const invitationIssuer = "invitation"
+
+/** Returns the identity of an invitation of an e-mail address. Letter case makes no difference. */
+export const invitationOf = (email: string): Identity => ({
+  issuer: invitationIssuer,
+  subject: email.trim().toLowerCase()
+})
+
+/** Returns whether a member was invited and has not signed in with an identity provider yet. */
+export const isInvited = ({ issuer }: Identity): boolean => issuer === invitationIssuer
+
 /** Maximum length of an issuer, a subject or an e-mail address, in UTF-16 code units. */
 export const textCharsMax = 512
 

@@ -1,6 +1,6 @@
 /** Members of accounts: people who sign in with an identity provider. */
 import { type StorageError, UnitOfWork } from "@kinora/persistence"
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Identity, isText, type Member, MemberId, type MemberRole, textCharsMax } from "./Member.ts"
 import {
@@ -30,10 +30,19 @@ export class Members extends Context.Service<Members, {
   /** Returns the members with this identity: one for each account of the person. */
   readonly find: (identity: Identity) => Effect.Effect<ReadonlyArray<Member>, StorageError.StorageError>
 
-  /** Changes the role of a member, and ends the member's sessions, since the rights of a session do not change. Idempotent. */
+  /** Returns a member of an account. */
+  readonly get: (account: string, id: MemberId) => Effect.Effect<Member, Failure>
+
+  /**
+   * Gives a member the identity of the person at an identity provider, with which the member signs in from then on. Sessions
+   * and sign-in links of the member stay valid.
+   */
+  readonly identify: (account: string, id: MemberId, identity: Identity) => Effect.Effect<Member, Failure>
+
+  /** Changes the role of a member, and ends the member's sessions and sign-in links, since the rights of a session do not change. Idempotent. */
   readonly setRole: (account: string, id: MemberId, role: MemberRole) => Effect.Effect<Member, Failure>
 
-  /** Removes a member and ends the member's sessions. */
+  /** Removes a member and ends the member's sessions and sign-in links. */
   readonly remove: (account: string, id: MemberId) => Effect.Effect<void, Failure>
 
   /** Removes all members of an account and ends their sessions. Idempotent. */
@@ -51,25 +60,12 @@ const make = Effect.fnUntraced(function*({ membersMax = 100 }: MembersOptions) {
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const random = yield* SecureRandom.SecureRandom
 
-  const get = Effect.fnUntraced(function*(account: string, id: MemberId) {
-    yield* store.lock(membersOf(account))
-    const found = (yield* store.listMembers(account)).find((member) => member.id === id)
-    return found === undefined ? yield* refuse(new MemberNotFound({ member: id })) : found
-  })
-
-  const endSessions = Effect.fnUntraced(function*(members: ReadonlyArray<Member>) {
-    for (const { id } of members) {
-      const sessions = yield* store.listSessions({ subject: `member:${id}` })
-      yield* store.deleteSessions(sessions.map(({ session }) => session.id))
-    }
-  })
+  const { checkTexts, endSessions, get, lock } = makeHelpers(store)
 
   return Members.of({
     add: Effect.fn("Members.add")(
       function*(member: NewMember) {
-        for (const field of ["issuer", "subject", "email"] as const) {
-          if (!isText(member[field])) return yield* refuse(new MemberInvalid({ field, charsMax: textCharsMax }))
-        }
+        yield* checkTexts({ issuer: member.issuer, subject: member.subject, email: member.email })
         yield* store.lock(membersOf(member.account))
         const members = yield* store.listMembers(member.account)
         const same = members.find(({ issuer, subject }) => issuer === member.issuer && subject === member.subject)
@@ -90,8 +86,12 @@ const make = Effect.fnUntraced(function*({ membersMax = 100 }: MembersOptions) {
       isText(identity.issuer) && isText(identity.subject) ? store.findMembers(identity) : Effect.succeed([])
     ),
 
+    get: Effect.fn("Members.get")(get),
+
+    identify: Effect.fn("Members.identify")(makeIdentify(store), atomically),
+
     setRole: Effect.fn("Members.setRole")(function*(account: string, id: MemberId, role: MemberRole) {
-      const member = yield* get(account, id)
+      const member = yield* lock(account, id)
       if (member.role === role) return member
       yield* store.saveRole(id, role)
       yield* endSessions([member])
@@ -99,7 +99,7 @@ const make = Effect.fnUntraced(function*({ membersMax = 100 }: MembersOptions) {
     }, atomically),
 
     remove: Effect.fn("Members.remove")(function*(account: string, id: MemberId) {
-      const member = yield* get(account, id)
+      const member = yield* lock(account, id)
       yield* store.deleteMembers([id])
       yield* endSessions([member])
     }, atomically),
@@ -122,6 +122,55 @@ export const layerWith = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Makes the functions that the methods share. */
+const makeHelpers = (store: SessionStore["Service"]) => {
+  const get = Effect.fnUntraced(function*(account: string, id: MemberId) {
+    const found = yield* store.findMember(id)
+    return Option.isNone(found) || found.value.account !== account
+      ? yield* refuse(new MemberNotFound({ member: id }))
+      : found.value
+  })
+
+  const lock = Effect.fnUntraced(function*(account: string, id: MemberId) {
+    yield* store.lock(membersOf(account))
+    return yield* get(account, id)
+  })
+
+  const checkTexts = Effect.fnUntraced(function*(texts: Partial<Pick<Member, "email" | "issuer" | "subject">>) {
+    for (const field of ["issuer", "subject", "email"] as const) {
+      const text = texts[field]
+      if (text !== undefined && !isText(text)) {
+        return yield* refuse(new MemberInvalid({ field, charsMax: textCharsMax }))
+      }
+    }
+  })
+
+  const endSessions = Effect.fnUntraced(function*(members: ReadonlyArray<Member>) {
+    for (const { id } of members) {
+      // The codes first, like a redemption, so that one that is in progress ends its session here too.
+      yield* store.deleteCodes({ subject: `member:${id}` })
+      const sessions = yield* store.listSessions({ subject: `member:${id}` })
+      yield* store.deleteSessions(sessions.map(({ session }) => session.id))
+    }
+  })
+
+  return { checkTexts, endSessions, get, lock }
+}
+
+/** Makes `Members.identify`. */
+const makeIdentify = (store: SessionStore["Service"]) => {
+  const { checkTexts, lock } = makeHelpers(store)
+  return Effect.fnUntraced(function*(account: string, id: MemberId, { issuer, subject }: Identity) {
+    yield* checkTexts({ issuer, subject })
+    const member = yield* lock(account, id)
+    const members = yield* store.listMembers(account)
+    const same = members.find((other) => other.issuer === issuer && other.subject === subject)
+    if (same !== undefined) return same.id === id ? same : yield* refuse(new MemberExists({ member: same.id }))
+    yield* store.saveIdentity(id, { issuer, subject })
+    return { ...member, issuer, subject }
+  })
+}
 
 const membersOf = (account: string) => `members:${account}`
 

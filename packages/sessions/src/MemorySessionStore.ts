@@ -157,15 +157,19 @@ const memberMethods = ({ access, makeMap }: UnitOfWork.MemoryBackend["Service"])
   const select = (matches: (member: Member) => boolean) =>
     access(() => Array.from(rows.values()).filter(matches).toSorted((a, b) => a.id < b.id ? 1 : -1))
 
+  const update = (id: MemberId, change: Partial<Member>) =>
+    access(() => {
+      const member = rows.get(id)
+      if (member !== undefined) rows.set(id, { ...member, ...change })
+    })
+
   return {
     insertMember: (member) => access(() => rows.set(member.id, member)),
     listMembers: (account) => select((member) => member.account === account),
     findMembers: ({ issuer, subject }) => select((member) => member.issuer === issuer && member.subject === subject),
-    saveRole: (id, role) =>
-      access(() => {
-        const member = rows.get(id)
-        if (member !== undefined) rows.set(id, { ...member, role })
-      }),
+    findMember: (id) => access(() => Option.fromUndefinedOr(rows.get(id))),
+    saveIdentity: (id, { issuer, subject }) => update(id, { issuer, subject }),
+    saveRole: (id, role) => update(id, { role }),
     deleteMembers: (ids) =>
       access(() => {
         for (const id of ids) rows.delete(id)

@@ -35,9 +35,9 @@ export type Grant = typeof Grant.Type
 
 /** The client that signs in. */
 export interface Client {
-  /** Its `User-Agent`, if it has sent one. */
+  /** The `User-Agent` of the request. `None` if it had none. */
   readonly device: Option.Option<string>
-  /** Its network address. */
+  /** The network address. */
   readonly address: string
 }
 

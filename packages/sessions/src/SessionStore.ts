@@ -85,6 +85,11 @@ export class SessionStore extends Context.Service<SessionStore, {
   /** Returns the members with this identity, newest first. */
   readonly findMembers: (identity: Identity) => Effect.Effect<ReadonlyArray<Member>, StorageError.StorageError>
 
+  readonly findMember: (id: MemberId) => Effect.Effect<Option.Option<Member>, StorageError.StorageError>
+
+  /** Sets the identity of a member. Its account must have no other member with this identity. */
+  readonly saveIdentity: (id: MemberId, identity: Identity) => Effect.Effect<void, StorageError.StorageError>
+
   readonly saveRole: (id: MemberId, role: MemberRole) => Effect.Effect<void, StorageError.StorageError>
 
   readonly deleteMembers: (ids: ReadonlyArray<MemberId>) => Effect.Effect<void, StorageError.StorageError>

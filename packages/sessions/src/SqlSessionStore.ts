@@ -39,6 +39,8 @@ export const layer: Layer.Layer<SessionStore, never, SqlClient.SqlClient> = Laye
       insertMember: (member) => Members.insert(sql, member).pipe(mapSql("SessionStore.insertMember")),
       listMembers: (account) => Members.list(sql, account).pipe(mapSql("SessionStore.listMembers")),
       findMembers: (identity) => Members.find(sql, identity).pipe(mapSql("SessionStore.findMembers")),
+      findMember: (id) => Members.findOne(sql, id).pipe(mapSql("SessionStore.findMember")),
+      saveIdentity: (id, identity) => Members.saveIdentity(sql, id, identity).pipe(mapSql("SessionStore.saveIdentity")),
       saveRole: (id, role) => Members.saveRole(sql, id, role).pipe(mapSql("SessionStore.saveRole")),
       deleteMembers: (ids) => Members.remove(sql, ids).pipe(mapSql("SessionStore.deleteMembers"))
     }))

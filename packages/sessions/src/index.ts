@@ -1,3 +1,4 @@
+export * as IdentityProviders from "./IdentityProviders.ts"
 export * as Member from "./Member.ts"
 export * as Members from "./Members.ts"
 export * as MemorySessionStore from "./MemorySessionStore.ts"

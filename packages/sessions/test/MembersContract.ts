@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import type { UnitOfWork } from "@kinora/persistence"
 import { Effect, Exit, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { MemberId } from "../src/Member.ts"
+import { invitationOf, isInvited, MemberId } from "../src/Member.ts"
 import type { NewMember } from "../src/Members.ts"
 import type { Grant } from "../src/Session.ts"
 import type { SessionStore } from "../src/SessionStore.ts"
@@ -17,6 +17,8 @@ const ada = (account: string): NewMember => ({
   email: "ada@example.com",
   role: "member"
 })
+
+const emailAndRole = { email: "ada@example.com", role: "member" } as const
 
 /** The contract of members, for every store. */
 export const suite = <E>(name: string, backend: Layer.Layer<SessionStore | UnitOfWork.UnitOfWork, E>) =>
@@ -73,6 +75,43 @@ export const suite = <E>(name: string, backend: Layer.Layer<SessionStore | UnitO
         assert.isEmpty(yield* members.list("m-5"))
       }))
 
+    it.effect("lose their sign-in links with a change of their role and with their removal", () =>
+      Effect.gen(function*() {
+        const [members, sessions] = [yield* makeMembers(), yield* makeHost()]
+        const member = yield* members.add({ ...invitationOf("Ada@Example.com"), ...emailAndRole, account: "m-9" })
+        const grant: Grant = { scope: "account", account: "m-9", role: "member", member: member.id }
+        const first = yield* sessions.createCode(grant)
+        yield* members.setRole("m-9", member.id, "viewer")
+        assert.strictEqual((yield* Effect.flip(sessions.redeem(first.code, browser)))._tag, "CodeRejected")
+        const second = yield* sessions.createCode({ ...grant, role: "viewer" })
+        yield* members.remove("m-9", member.id)
+        assert.strictEqual((yield* Effect.flip(sessions.redeem(second.code, browser)))._tag, "CodeRejected")
+      }))
+
+    it.effect("are invited by e-mail address, and keep their id and sessions with their first sign-in", () =>
+      Effect.gen(function*() {
+        const [members, sessions] = [yield* makeMembers(), yield* makeHost()]
+        const invited = yield* members.add({ ...invitationOf("Ada@Example.com "), ...emailAndRole, account: "m-10" })
+        assert.isTrue(isInvited(invited))
+        assert.deepStrictEqual(yield* members.find(invitationOf("ada@example.com")), [invited])
+        const grant: Grant = { scope: "account", account: "m-10", role: "member", member: invited.id }
+        const { session, token } = yield* sessions.start(grant, browser)
+        const identity = { issuer, subject: "ada" }
+        const member = yield* members.identify("m-10", invited.id, identity)
+        assert.deepStrictEqual(member, { ...invited, ...identity })
+        assert.isFalse(isInvited(member))
+        assert.deepStrictEqual(yield* members.get("m-10", invited.id), member)
+        assert.deepStrictEqual(yield* members.identify("m-10", invited.id, identity), member)
+        assert.isEmpty(yield* members.find(invitationOf("ada@example.com")))
+        assert.strictEqual(yield* resultOf(sessions, token), session.id)
+        const other = yield* members.add({ ...ada("m-10"), subject: "bob" })
+        assert.strictEqual(yield* reasonOf(members.identify("m-10", other.id, identity)), "MemberExists")
+        assert.strictEqual(
+          yield* reasonOf(members.identify("m-10", other.id, { issuer, subject: "" })),
+          "MemberInvalid"
+        )
+      }))
+
     it.effect("are changed and removed by their account only", () =>
       Effect.gen(function*() {
         const members = yield* makeMembers()
@@ -80,6 +119,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<SessionStore | UnitO
         for (const [account, member] of [["m-7", id], ["m-6", yield* MemberId.make]] as const) {
           assert.strictEqual(yield* reasonOf(members.setRole(account, member, "viewer")), "MemberNotFound")
           assert.strictEqual(yield* reasonOf(members.remove(account, member)), "MemberNotFound")
+          assert.strictEqual(yield* reasonOf(members.get(account, member)), "MemberNotFound")
+          assert.strictEqual(
+            yield* reasonOf(members.identify(account, member, { issuer, subject: "eve" })),
+            "MemberNotFound"
+          )
         }
         yield* members.add({ ...ada("m-6"), subject: "bob" })
         yield* members.add(ada("m-8"))

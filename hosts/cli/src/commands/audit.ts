@@ -33,7 +33,7 @@ const list = operatorCommand(
     yield* showPage(page, [
       { title: "TIME", value: ({ at }) => Output.time(at) },
       { title: "ACTOR", value: ({ actor }) => actor },
-      { title: "ROLE", value: ({ role }) => role },
+      { title: "ROLE", value: ({ role }) => role ?? "-" },
       { title: "ACTION", value: ({ action }) => action },
       { title: "SUBJECT", value: ({ subject }) => subject ?? "-" },
       { title: "ADDRESS", value: ({ address }) => address },

@@ -40,7 +40,9 @@ export const migrateCommand = Command.make("migrate", {}, () => Effect.flatMap(h
 )
 
 const check = Command.make("check", {}, () => Effect.flatMap(hosts, ({ check }) => check)).pipe(
-  Command.withDescription("Validate the settings, models, drivers and moderation without starting a host")
+  Command.withDescription(
+    "Validate the settings, models, drivers, moderation and identity providers without starting a host"
+  )
 )
 
 const show = Command.make("show", {}, () => Effect.flatMap(hosts, ({ show }) => show)).pipe(

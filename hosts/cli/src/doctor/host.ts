@@ -1,5 +1,5 @@
 /** Checks of the settings of this directory and environment, and of what they name. */
-import { Database, Drivers, Moderation, type Settings, Stores } from "@kinora/hosting"
+import { Database, Drivers, Moderation, Oidc, type Settings, Stores } from "@kinora/hosting"
 import { DatabaseTime, Migrations } from "@kinora/persistence"
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { SqlClient } from "effect/sql"
@@ -20,11 +20,12 @@ export const checkHost = Effect.fnUntraced(function*(settings: Settings.Settings
 // internal
 // -----------------------------------------------------------------------------
 
-const checkModels = ({ driverFile, models, moderation }: Settings.Settings) =>
-  Effect.scoped(Effect.andThen(
+const checkModels = ({ driverFile, models, moderation, oidc }: Settings.Settings) =>
+  Effect.scoped(Effect.all([
     Moderation.fromFile(moderation),
+    Oidc.fromFile(oidc),
     Layer.build(Drivers.layer({ driverFile, models }))
-  )).pipe(
+  ])).pipe(
     Effect.as(Finding.ok("models", "the models, their drivers and the moderation are valid")),
     Finding.orFailure("models", "Correct kinora.config.yaml")
   )

@@ -31,7 +31,8 @@ export const makeNewKeys = Effect.fnUntraced(function*({ cache, keysMax }: NewKe
       account: AccountId,
       name: string,
       terms: Partial<KeyTerms.KeyTerms> = {},
-      budget: Partial<KeyBudget.KeyBudget> = {}
+      budget: Partial<KeyBudget.KeyBudget> = {},
+      createdBy: string | null = null
     ) {
       if (!ApiKey.isName(name)) {
         return yield* refuse(new AccountsError.KeyNameInvalid({ charsMax: ApiKey.nameCharsMax }))
@@ -41,15 +42,20 @@ export const makeNewKeys = Effect.fnUntraced(function*({ cache, keysMax }: NewKe
       if (problem !== undefined) return yield* refuse(new AccountsError.KeyTermsInvalid({ problem }))
       const limits = yield* validBudget({ ...KeyBudget.unlimited, ...budget })
       yield* notDeleted(yield* orNotFound(account, yield* store.lockAccount(account)))
-      return yield* insert({ account, name, terms: allTerms, budget: limits }, keysMax)
+      return yield* insert({ account, name, terms: allTerms, budget: limits, createdBy }, keysMax)
     }, atomically),
 
-    rollKey: Effect.fn("Accounts.rollKey")(function*(account: AccountId, key: ApiKey.KeyId, overlap: Duration.Input) {
+    rollKey: Effect.fn("Accounts.rollKey")(function*(
+      account: AccountId,
+      key: ApiKey.KeyId,
+      overlap: Duration.Input,
+      createdBy: string | null = null
+    ) {
       yield* notDeleted(yield* orNotFound(account, yield* store.lockAccount(account)))
       const former = yield* findActive(account, key)
       const now = yield* DateTime.now
       // An account with `keysMax` keys can roll each of them.
-      const rolled = yield* insert(former, 2 * keysMax)
+      const rolled = yield* insert({ ...former, createdBy }, 2 * keysMax)
       const until = DateTime.addDuration(now, overlap)
       yield* store.saveExpiry(
         key,
@@ -75,7 +81,9 @@ const makeInsert = Effect.gen(function*() {
 
   return Effect.fnUntraced(
     function*(
-      named: Pick<ApiKey.ApiKey, "account" | "budget" | "name" | "terms"> & Partial<Pick<ApiKey.ApiKey, "line">>,
+      named:
+        & Pick<ApiKey.ApiKey, "account" | "budget" | "createdBy" | "name" | "terms">
+        & Partial<Pick<ApiKey.ApiKey, "line">>,
       activeMax: number
     ) {
       const { account } = named

@@ -1,15 +1,17 @@
 /**
- * API keys and webhook endpoints of an account: the session's own, or any account for operators. `account` is `null` for the
+ * API keys, members and webhook endpoints of an account: the session's own, or any account for operators. `account` is `null` for the
  * session's own.
  */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
 import { call } from "./call.ts"
 import type { RequestOf } from "./contract.ts"
+import type { Member } from "./types.ts"
 
 /** The id of an account, or `null` for that of the session. */
 export type Owner = string | null
 
 type KeyRequest = RequestOf<"POST /console/v1/keys">["payload"]
+type InviteRequest = RequestOf<"POST /console/v1/members">["payload"]
 type KeyBudgetChange = RequestOf<"PATCH /console/v1/keys/:id">["payload"]["budget"]
 type EndpointRequest = RequestOf<"POST /console/v1/webhook-endpoints">["payload"]
 type EndpointChange = RequestOf<"PATCH /console/v1/webhook-endpoints/:id">["payload"]
@@ -51,6 +53,45 @@ export const revokeKey = (owner: Owner, key: string) =>
     ? call("DELETE /console/v1/keys/:id", { params: { id: key } })
     : call("DELETE /admin/v1/accounts/:id/keys/:key_id", { params: { id: owner, key_id: key } })
 
+/** The members. */
+export const membersQuery = (owner: Owner) =>
+  queryOptions({
+    queryKey: ["members", owner],
+    queryFn: ({ signal }) =>
+      owner === null
+        ? call("GET /console/v1/members", {}, { signal })
+        : call("GET /admin/v1/accounts/:id/members", { params: { id: owner } }, { signal })
+  })
+
+/** Invites a person. The response has a sign-in link. */
+export const inviteMember = (owner: Owner, payload: InviteRequest) =>
+  owner === null
+    ? call("POST /console/v1/members", { payload })
+    : call("POST /admin/v1/accounts/:id/members", { params: { id: owner }, payload })
+
+/** Changes the role of a member, whose sessions end. */
+export const changeMember = (owner: Owner, member: string, role: Member["role"]) =>
+  owner === null
+    ? call("PATCH /console/v1/members/:id", { params: { id: member }, payload: { role } })
+    : call("PATCH /admin/v1/accounts/:id/members/:member_id", {
+      params: { id: owner, member_id: member },
+      payload: { role }
+    })
+
+/** Creates a sign-in link of a member. */
+export const createMemberLink = (owner: Owner, member: string) =>
+  owner === null
+    ? call("POST /console/v1/members/:id/sign-in-links", { params: { id: member } })
+    : call("POST /admin/v1/accounts/:id/members/:member_id/sign-in-links", { params: { id: owner, member_id: member } })
+
+/** Removes a member, and optionally the API keys that the member has created. */
+export const removeMember = (owner: Owner, member: string, revokesKeys: boolean) => {
+  const query = { revoke_keys: revokesKeys ? "true" : "false" } as const
+  return owner === null
+    ? call("DELETE /console/v1/members/:id", { params: { id: member }, query })
+    : call("DELETE /admin/v1/accounts/:id/members/:member_id", { params: { id: owner, member_id: member }, query })
+}
+
 /** The webhook endpoints. */
 export const endpointsQuery = (owner: Owner) =>
   queryOptions({
@@ -78,12 +119,16 @@ export const endpointQuery = (id: string) =>
     queryFn: ({ signal }) => call("GET /console/v1/webhook-endpoints/:id", { params: { id } }, { signal })
   })
 
-/** The last 20 attempts to send an event to an endpoint. */
-export const sendsQuery = (id: string) =>
+/**
+ * The last 20 attempts to send an event to an endpoint. Updates twice a second until the delivery `awaited` has one, which
+ * usually takes less than a second.
+ */
+export const sendsQuery = (id: string, awaited?: string) =>
   queryOptions({
     queryKey: ["sends", id],
     queryFn: ({ signal }) => call("GET /console/v1/webhook-endpoints/:id/sends", { params: { id } }, { signal }),
-    refetchInterval: 5_000
+    refetchInterval: ({ state }) =>
+      awaited === undefined || state.data?.data.some(({ delivery_id }) => delivery_id === awaited) ? 5_000 : 500
   })
 
 const deliveriesPerPage = 50

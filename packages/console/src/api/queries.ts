@@ -19,6 +19,10 @@ export const queryClient: QueryClient = new QueryClient({
   defaultOptions: { queries: { retry: false, staleTime: 15_000 } }
 })
 
+/** Whether a page was read with a session, which has ended if there is none. */
+export const hasReadPages = (): boolean =>
+  queryClient.getQueryCache().getAll().some(({ queryKey }) => queryKey[0] !== "session" && queryKey[0] !== "sign-in")
+
 /** The session; `null` if nobody is signed in. That of an operator who views an account is like one of a viewer. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
@@ -29,6 +33,13 @@ export const sessionQuery = queryOptions({
       : { ...session, scope: "account" as const, role: "viewer" as const, account: session.view.account }
   },
   staleTime: Infinity
+})
+
+/** The ways to sign in besides links and API keys. */
+export const signInMethodsQuery = queryOptions({
+  queryKey: ["sign-in"],
+  queryFn: ({ signal }) => call("GET /console/v1/sign-in", {}, { signal }),
+  staleTime: 60_000
 })
 
 /** The models. */

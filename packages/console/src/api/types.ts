@@ -20,6 +20,8 @@ export type ListedSession = ResponseOf<"GET /console/v1/sessions">["data"][numbe
 export type ApiKey = ResponseOf<"GET /admin/v1/accounts/:id/keys">["data"][number]
 /** A new API key. */
 export type NewApiKey = ResponseOf<"POST /admin/v1/accounts/:id/keys">
+/** A member of an account. */
+export type Member = ResponseOf<"GET /console/v1/members">["data"][number]
 /** A webhook endpoint. */
 export type Endpoint = ResponseOf<"GET /admin/v1/accounts/:id/webhook-endpoints">["data"][number]
 /** An event for a webhook endpoint. */

@@ -1,7 +1,7 @@
 /** The frame of all pages: sign-in, sidebar, and the page. */
 import { useQuery } from "@tanstack/react-query"
 import { Navigate, Outlet, useMatches } from "@tanstack/react-router"
-import { queryClient, sessionQuery } from "../api/queries.ts"
+import { hasReadPages, sessionQuery } from "../api/queries.ts"
 import type { Session } from "../api/types.ts"
 import { Problem } from "../components/Problem.tsx"
 import { NoPermission } from "../components/States.tsx"
@@ -23,7 +23,7 @@ export const Shell = () => {
       </main>
     )
   }
-  if (session.data === null) return <SignIn hasEnded={queryClient.getQueryCache().getAll().length > 1} />
+  if (session.data === null) return <SignIn hasEnded={hasReadPages()} />
   return <Frame session={session.data} />
 }
 

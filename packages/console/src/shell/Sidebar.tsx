@@ -148,7 +148,7 @@ const signOut = async () => {
 
 const Foot = ({ session }: { readonly session: Session }) => {
   const [theme, setTheme] = useTheme()
-  const who = session.account?.email ?? session.name ?? session.role
+  const who = session.member?.email ?? session.account?.email ?? session.name ?? session.role
   const Icon = { system: Monitor, light: Sun, dark: Moon }[theme]
   const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? "system"
   return (

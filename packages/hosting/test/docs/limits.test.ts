@@ -29,6 +29,7 @@ type NoLimit =
   | "corsOrigins"
   | "metrics"
   | "plans"
+  | "proxyUserHeader"
   | "trustedProxies"
 
 const { defaults } = HttpServerOptions

@@ -1,13 +1,18 @@
 /** Error codes that only sessions receive, besides those of clients and operators. */
 import { ConsoleAccess } from "../RequestPolicy.ts"
 import type { ErrorDefinition } from "./ErrorDefinition.ts"
-import { field } from "./fields.ts"
+import { field, text } from "./fields.ts"
 
 /** The codes of sessions. `/v1` and `/admin/v1` respond with `cross_origin` only to requests with a session. */
 export const consoleErrors = {
   invalid_code: {
     status: 401,
     message: "The sign-in link was used or has expired; get another one."
+  },
+  no_account: {
+    status: 403,
+    message: "No account has this person as a member; ask your operator for access.",
+    details: { email: text("The e-mail address of the person.") }
   },
   cross_origin: {
     status: 403,

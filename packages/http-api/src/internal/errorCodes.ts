@@ -79,6 +79,7 @@ export const authenticationErrors = {
   ],
   credential: [
     "invalid_code",
+    "no_account",
     "unauthorized",
     "key_expired",
     "account_suspended",

@@ -59,8 +59,8 @@ export const successHeaders = (found: Readonly<Headers>): Headers =>
     Object.entries(found).map(([name, header]) => {
       const known = described[name]
       return known === undefined ? [name, header] : [known.name, {
-        description: known.description,
-        schema: isNumberText(header.schema) ? int64 : header.schema,
+        description: descriptionOf(header.schema) ?? known.description,
+        schema: isNumberText(header.schema) ? int64 : withoutDescription(header.schema),
         required: header.required ?? false
       }]
     })
@@ -98,6 +98,13 @@ const described: Readonly<Record<string, { readonly name: string; readonly descr
   "set-cookie": { name: "Set-Cookie", description: "The cookie of the session, or one that has expired." },
   "clear-site-data": { name: "Clear-Site-Data", description: "Browsers remove what they have cached." }
 }
+
+/** The description that the contract gives a header. */
+const descriptionOf = (schema: object): string | undefined =>
+  "description" in schema && typeof schema.description === "string" ? schema.description : undefined
+
+const withoutDescription = (schema: object): object =>
+  Object.fromEntries(Object.entries(schema).filter(([name]) => name !== "description"))
 
 const isNumberText = (schema: object): boolean =>
   "pattern" in schema && typeof schema.pattern === "string" && schema.pattern.startsWith("^[+-]?(?:\\d+")

@@ -61,6 +61,10 @@ export const operatorErrors = {
     status: 409,
     message: "The API key is revoked or has expired; create another key."
   },
+  member_exists: {
+    status: 409,
+    message: "The account has a member with this e-mail address; create a sign-in link of that member."
+  },
   operator_ended: {
     status: 409,
     message: "The operator is revoked or has expired; create another operator."
@@ -91,6 +95,11 @@ export const operatorErrors = {
     status: 409,
     message: "The maximum number of sign-in links is valid; use one, or wait until one expires.",
     details: { links_max: int("The maximum number of links of one account and role, or of one operator.") }
+  },
+  too_many_members: {
+    status: 409,
+    message: "The account has the maximum number of members; remove one first.",
+    details: { members_max: int("The maximum number of members of an account.") }
   },
   too_many_operators: {
     status: 409,

@@ -60,7 +60,7 @@ export const layer = (options: HttpServerOptions, token: Redacted.Redacted) =>
             : yield* authenticate(credential)
           const { role = "owner" } = RequestPolicy.of(endpoint)
           if (!RequestPolicy.permits(held, role)) return yield* refuse("role_missing", { details: { role } })
-          return yield* provideAuditing(app).pipe(
+          return yield* provideAuditing(app, { actor, role: held }).pipe(
             Effect.provideService(CurrentOperator, { actor, role: held }),
             Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(options.bodyBytesMax))
           )

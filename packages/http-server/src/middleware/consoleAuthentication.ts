@@ -10,7 +10,8 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { bearerOf, makeCheckKey } from "./authentication.ts"
 import * as Callers from "./callers.ts"
-import { CurrentIdentity, currentIdentity, currentRequest, type RequestState } from "./currentRequest.ts"
+import * as Changes from "./changes.ts"
+import { type Caller, CurrentIdentity, currentIdentity, currentRequest, type RequestState } from "./currentRequest.ts"
 import { makeCountFailure, rateLimited, sessionRequests } from "./rateLimits.ts"
 import { unavailable } from "./refusals.ts"
 import * as SessionCookie from "./sessionCookie.ts"
@@ -22,11 +23,12 @@ export const layer = (options: HttpServerOptions) =>
     ConsoleAuth,
     Effect.gen(function*() {
       const authenticate = yield* makeAuthenticate(options)
+      const provideAuditing = yield* Changes.makeProvide
 
       return {
         session: Effect.fnUntraced(function*(app, { endpoint }) {
           const owned = yield* authenticate(yield* currentRequest, endpoint)
-          return yield* app.pipe(
+          return yield* provideAuditing(app, authorOf(owned.session.grant, owned.owner)).pipe(
             Effect.provideService(CurrentConsoleSession, toContract(owned)),
             Effect.provideService(CurrentSession, owned.session),
             Effect.provideService(CurrentIdentity, SessionOwner.callerOf(owned)),
@@ -47,6 +49,7 @@ export const layerWithKey = (options: HttpServerOptions) =>
     Effect.gen(function*() {
       const authenticate = yield* makeAuthenticate(options)
       const { checkKey, countFailure } = yield* makeCheckKey(options)
+      const provideAuditing = yield* Changes.makeProvide
 
       return {
         bearer: () => unauthorized,
@@ -55,7 +58,7 @@ export const layerWithKey = (options: HttpServerOptions) =>
           const { authorization } = state.request.headers
           if (authorization === undefined) {
             const owned = yield* authenticate(state, endpoint)
-            return yield* app.pipe(
+            return yield* provideAuditing(app, authorOf(owned.session.grant, owned.owner)).pipe(
               Effect.provideService(CurrentIdentity, SessionOwner.callerOf(owned)),
               limited(options)
             )
@@ -68,7 +71,10 @@ export const layerWithKey = (options: HttpServerOptions) =>
             yield* countFailure(state)
             return yield* refuse("unauthorized")
           }
-          return yield* app.pipe(Effect.provideService(CurrentIdentity, caller), limited(options))
+          return yield* provideAuditing(app, authorWithKey(caller)).pipe(
+            Effect.provideService(CurrentIdentity, caller),
+            limited(options)
+          )
         })
       }
     })
@@ -92,8 +98,19 @@ export const currentSession: Effect.Effect<Session.Session> = Effect.withFiber((
     : Effect.succeed(session)
 })
 
+/** Returns the author of changes with a session: the operator, the member, the API key, or the account of a link. */
+export const authorOf = (grant: Session.Grant, owner: SessionOwner.Owned["owner"]): Changes.Author => {
+  if (owner._tag === "Operator") return { actor: owner.actor, role: owner.role }
+  return grant.scope === "account"
+    ? { actor: grant.member ?? grant.account, role: grant.role }
+    : authorWithKey(owner.caller)
+}
+
 /** The account of the session of the current request. Dies if the session has none, which `ConsoleAccess` excludes. */
 export const currentAccount = Effect.map(currentIdentity, ({ account }) => account.id)
+
+/** The member of the session of the current request; `null` for a sign-in link of the account, or an API key. */
+export const currentMember = Effect.map(currentSession, ({ grant }) => grant.scope === "account" ? grant.member : null)
 
 /** The role of a session in the API. */
 export const roleOf = (grant: Session.Grant) => grant.scope === "key" ? "member" : grant.role
@@ -105,6 +122,8 @@ export const roleOf = (grant: Session.Grant) => grant.scope === "key" ? "member"
 const CurrentSession = Context.Reference<Session.Session | undefined>("@kinora/http-server/CurrentSession", {
   defaultValue: () => undefined
 })
+
+const authorWithKey = ({ account, keyId }: Caller): Changes.Author => ({ actor: keyId ?? account.id, role: "member" })
 
 const unauthorized = refuse("unauthorized", { message: "There is no session; sign in." })
 

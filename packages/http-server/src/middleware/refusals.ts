@@ -254,6 +254,11 @@ const refusals = {
   TooManyCodes: ({ codesMax }: SessionsError.TooManyCodes) =>
     refuse("too_many_links", { details: { links_max: codesMax } }),
 
+  MemberNotFound: notFound,
+  MemberExists: () => refuse("member_exists"),
+  TooManyMembers: ({ membersMax }: SessionsError.TooManyMembers) =>
+    refuse("too_many_members", { details: { members_max: membersMax } }),
+
   // Webhooks
   EndpointNotFound: notFound,
   DeliveryNotFound: notFound,

@@ -35,5 +35,5 @@ export const limit = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** The length of a file bounds the time together with the minimum rate, and the job that of an event stream. */
+/** No limit of its own: the minimum rate limits the time of a file, and the end of the job that of an event stream. */
 const timeMax = Duration.infinity

@@ -26,6 +26,26 @@ export const set = (
 export const remove = (state: RequestState, options: Options): string =>
   `${nameOf(state, options)}=; Max-Age=0; ${attributes(state, options)}`
 
+/** Returns the value of the cookie of a sign-in that is in progress at an identity provider. */
+export const pendingOf = (state: RequestState, options: Options): string | undefined =>
+  state.request.headers["cookie"] === undefined
+    ? undefined
+    : state.request.cookies[pendingNameOf(state, options)]
+
+/**
+ * Returns the `Set-Cookie` of a sign-in that is in progress. `Lax`, because the browser comes back from the page of the
+ * provider.
+ */
+export const setPending = (state: RequestState, options: Options, value: string, seconds: number): string =>
+  `${pendingNameOf(state, options)}=${value}; Max-Age=${seconds}; ${attributes(state, options, "Lax")}`
+
+/** Returns the `Set-Cookie` that removes the cookie of a sign-in that is in progress. */
+export const removePending = (state: RequestState, options: Options): string =>
+  `${pendingNameOf(state, options)}=; Max-Age=0; ${attributes(state, options, "Lax")}`
+
+/** Returns the origin that browsers use: `baseUrl`, which a proxy in front has, or else the origin of the request. */
+export const originOf = (state: RequestState, options: Options): string => urlOf(state, options).origin
+
 /**
  * Returns whether a request reads only, or comes from a page of this server. `SameSite` alone would let pages of other
  * ports of the host in. Browsers send `Sec-Fetch-Site` to HTTPS and to this machine, and `Origin` with every change.
@@ -52,7 +72,9 @@ const nameOf = (state: RequestState, options: Options): string => {
   return protocol === "https:" ? "__Host-kinora" : `kinora_${port === "" ? "80" : port}`
 }
 
-const attributes = (state: RequestState, options: Options): string =>
-  `Path=/; HttpOnly; SameSite=Strict${urlOf(state, options).protocol === "https:" ? "; Secure" : ""}`
+const pendingNameOf = (state: RequestState, options: Options): string => `${nameOf(state, options)}_sign_in`
+
+const attributes = (state: RequestState, options: Options, sameSite: "Lax" | "Strict" = "Strict"): string =>
+  `Path=/; HttpOnly; SameSite=${sameSite}${urlOf(state, options).protocol === "https:" ? "; Secure" : ""}`
 
 const httpDate = (time: DateTime.Utc): string => DateTime.toDate(time).toUTCString()

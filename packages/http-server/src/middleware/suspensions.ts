@@ -26,7 +26,7 @@ export class Suspensions extends Context.Service<Suspensions>()("@kinora/http-se
         const observers = new Set<() => void>()
         const check = Effect.gen(function*() {
           yield* Effect.sleep(ageMax)
-          // Storage failures are ignored until they pass.
+          // While the storage fails, no account counts as suspended. The next check asks again.
           const suspended = yield* Effect.orElseSucceed(isSuspended(account), () => false)
           if (suspended) { for (const observer of observers) observer() }
         })

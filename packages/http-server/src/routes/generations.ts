@@ -13,7 +13,6 @@ import { currentRequest, untimed } from "../middleware/currentRequest.ts"
 import * as JsonPayload from "../middleware/jsonPayload.ts"
 import { answers, invalidParameter } from "../middleware/refusals.ts"
 import * as SessionEnds from "../middleware/sessionEnds.ts"
-import { Suspensions } from "../middleware/suspensions.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
 import * as EventStream from "../wire/eventStream.ts"
 import { type Links, linksOf, pathOf, toWire } from "../wire/generation.ts"
@@ -99,17 +98,20 @@ const createPayload = JsonPayload.make(CreateGenerationRequest, Api.groups.gener
 const waitSecondsMax = 60
 const pageSizeDefault = 20
 
-/** Makes the effect that waits until the job has ended, if the key has a place left, or until the account is suspended. */
+/**
+ * Makes the effect that waits until the job has ended, if the key has a place left, or until the account is suspended or the
+ * session of the request has ended.
+ */
 const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const generations = yield* Generations
   const places = yield* WaitingPlaces.make(options)
-  const { awaitSuspension } = yield* Suspensions
+  const endOf = yield* SessionEnds.makeAwaitEnd(options)
   return (account: string, id: string, wait: number) =>
     Effect.scoped(Effect.flatMap(places.longPoll, (mayWait) =>
       mayWait
         ? untimed(Effect.raceFirst(
           generations.wait(account, id, `${Math.min(wait, waitSecondsMax)} seconds`),
-          Effect.andThen(awaitSuspension(account), generations.get(account, id))
+          Effect.andThen(Effect.flatten(endOf(account)), generations.get(account, id))
         ))
         : generations.get(account, id)))
 })

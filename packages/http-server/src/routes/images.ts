@@ -16,7 +16,7 @@ import * as Creation from "../middleware/creation.ts"
 import { currentRequest, untimed } from "../middleware/currentRequest.ts"
 import * as JsonPayload from "../middleware/jsonPayload.ts"
 import { answers, modelNotFound } from "../middleware/refusals.ts"
-import { Suspensions } from "../middleware/suspensions.ts"
+import * as SessionEnds from "../middleware/sessionEnds.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
 import { linksOf, linkTo } from "../wire/generation.ts"
 import * as ImageRequest from "../wire/imageRequest.ts"
@@ -76,7 +76,7 @@ const makeCreate = Effect.fnUntraced(function*(options: HttpServerOptions) {
 const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const generations = yield* Generations
   const places = yield* WaitingPlaces.make(options)
-  const { awaitSuspension } = yield* Suspensions
+  const endOf = yield* SessionEnds.makeAwaitEnd(options)
 
   /**
    * Waits until the job has ended, if the key has a place left. Otherwise, and after the
@@ -88,7 +88,7 @@ const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
     if (mayWait) {
       const generation = yield* untimed(Effect.raceFirst(
         generations.wait(account, id, options.imageWait),
-        Effect.andThen(awaitSuspension(account), generations.get(account, id))
+        Effect.andThen(Effect.flatten(endOf(account)), generations.get(account, id))
       ))
       if (isFinal(generation.status)) return generation
     }

@@ -18,19 +18,22 @@ export const termsOf = ({ expires_at, ip_ranges, models, scopes }: CreateKeyRequ
 })
 
 /** Converts a new key. */
-export const newKeyOf = ({ key, record: { budget, createdAt, id, name, prefix, terms } }: Accounts.NewKey) => ({
+export const newKeyOf = (
+  { key, record: { budget, createdAt, createdBy, id, name, prefix, terms } }: Accounts.NewKey
+) => ({
   id,
   name,
   prefix,
   key: Redacted.value(key),
   ...termsToWire(terms),
   budget: KeyBudget.toWire(budget),
-  created_at: createdAt
+  created_at: createdAt,
+  created_by: createdBy
 })
 
 /** Converts a key, without its secret. `used` is what is used of its budget, if it has one. */
 export const keyOf = (
-  { budget, createdAt, id, lastUsedAt, name, prefix, revokedAt, terms }: ApiKey.ApiKey,
+  { budget, createdAt, createdBy, id, lastUsedAt, name, prefix, revokedAt, terms }: ApiKey.ApiKey,
   used: Used | undefined
 ) => ({
   id,
@@ -40,6 +43,7 @@ export const keyOf = (
   budget: KeyBudget.toWire(budget),
   used: used ?? null,
   created_at: createdAt,
+  created_by: createdBy,
   last_used_at: Option.getOrNull(lastUsedAt),
   revoked_at: Option.getOrNull(revokedAt)
 })

@@ -13,6 +13,9 @@ export const currentToWire = ({ owner, session, view }: Owned): Wire.ConsoleSess
   role: roleOf(session.grant),
   account: owner._tag === "Account" ? accountOf(owner.caller) : null,
   view: view === undefined ? null : { account: accountOf(view.caller), until: view.until },
+  member: owner._tag === "Account" && owner.member !== undefined
+    ? { id: owner.member.id, email: owner.member.email }
+    : null,
   name: owner.name,
   created_at: session.createdAt,
   expires_at: session.expiresAt,

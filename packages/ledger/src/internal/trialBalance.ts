@@ -14,7 +14,7 @@ export const bookClasses = [...creditClasses, ...jobClasses]
 type BookClass = (typeof bookClasses)[number]
 
 /** The totals of a class of books. */
-export interface TrialBalanceLine {
+interface TrialBalanceLine {
   readonly class: BookClass
   /** The unit of the amounts. */
   readonly unit: "credits" | "jobs"

@@ -31,7 +31,7 @@ export const decide = (
 ): Decision => {
   if (Option.isNone(found) || found.value.provider !== provider) return { _tag: "Unknown" }
   const payment = found.value
-  // The id of a payment in a checkout of its own does not make it that of the payment.
+  // Another checkout can name the payment in its metadata. Only the recorded one settles it.
   if (Option.exists(payment.providerReference, (known) => known !== reference)) return { _tag: "Unknown" }
   const isFinal = payment.status === "paid" || (status !== "paid" && payment.status !== "open")
   if (isFinal) return { _tag: "Unchanged", payment }

@@ -38,16 +38,6 @@ export const make = <Command, A, E>(
   let isStarting = false
   let watch: Fiber.Fiber<void> | undefined
 
-  const take = () => {
-    const taken: Array<Entry<Command, A, E>> = []
-    let end = 0
-    for (; end < waiting.length && taken.length < membersMax; end++) {
-      if (!waiting[end]!.hasLeft) taken.push(waiting[end]!)
-    }
-    waiting = waiting.slice(end)
-    return taken
-  }
-
   const start = (entries: ReadonlyArray<Entry<Command, A, E>>) => {
     const { context } = entries[0]!
     const turn: Turn = { isLate: false, startedAt: nowOf(context) }
@@ -65,7 +55,8 @@ export const make = <Command, A, E>(
     if (isStarting) return
     isStarting = true
     while (waiting.length > 0 && running.size - late < setsMax) {
-      const entries = take()
+      const [entries, rest] = takeNext(waiting, membersMax)
+      waiting = rest
       if (entries.length > 0) start(entries)
     }
     isStarting = false
@@ -113,6 +104,17 @@ interface Turn {
   readonly startedAt: number
   /** Whether other sets no longer wait for it. */
   isLate: boolean
+}
+
+/** Returns the first entries whose callers have not left, and those that follow. */
+const takeNext = <Command, A, E>(waiting: ReadonlyArray<Entry<Command, A, E>>, membersMax: number) => {
+  const taken: Array<Entry<Command, A, E>> = []
+  let end = 0
+  while (end < waiting.length && taken.length < membersMax) {
+    const entry = waiting[end++]!
+    if (!entry.hasLeft) taken.push(entry)
+  }
+  return [taken, waiting.slice(end)] as const
 }
 
 const firstOnTime = (turns: Iterable<Turn>): Turn | undefined => {

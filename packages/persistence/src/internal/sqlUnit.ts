@@ -104,7 +104,7 @@ const runsAgain = (
   return failure?.reason === "conflict" || (!isCommitting && LostConnection.isIn(cause) && nowMillis() < lostUntil)
 }
 
-/** Waits 4 ms, doubled with each run (up to 64 ms) and spread by half, so that the parties of a conflict do not meet again. */
+/** Waits 4 ms, doubled with each run (up to 64 ms) and spread by half, so that transactions that conflicted do not run again at the same time. */
 const backOff = (run: number) =>
   Effect.flatMap(Random.nextBetween(0.5, 1.5), (spread) => sleep(Duration.millis(4 * 2 ** Math.min(run, 4) * spread)))
 

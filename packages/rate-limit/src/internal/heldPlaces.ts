@@ -26,7 +26,7 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
       return
     }
     yield* store.renew(renewed, lease)
-    // A release inside a transaction does not wait for renewals, so its lease may be back.
+    // A release inside a transaction does not wait for this renewal, which can write the released lease again.
     const late = renewed.filter((place) => released.has(place))
     if (late.length > 0) yield* store.release(late.map(({ id }) => id))
   }).pipe(

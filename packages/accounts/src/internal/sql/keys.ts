@@ -27,6 +27,7 @@ export const insertKey = (sql: SqlClient.SqlClient, key: ApiKey, hash: string) =
       ...Rows.fields({ name: "text", prefix: "text" }),
       hash: ["text", () => hash],
       created_at: ["timestamptz", ({ createdAt }) => createdAt],
+      created_by: ["text?", ({ createdBy }) => createdBy],
       expires_at: ["timestamptz?", ({ terms }) => Option.getOrNull(terms.expiresAt)],
       restrictions: ["jsonb", ({ terms }) => restrictionsOf(terms)]
     })
@@ -116,7 +117,7 @@ export const deleteRevokedKeys = (
 
 const keyColumns = (sql: SqlClient.SqlClient) =>
   sql.literal(`
-    key.id, key.account, key.name, key.prefix, key.line, key.created_at, key.last_used_at, key.revoked_at,
+    key.id, key.account, key.name, key.prefix, key.line, key.created_at, key.created_by, key.last_used_at, key.revoked_at,
     ${termsColumns}, ${budgetColumns}
   `)
 
@@ -127,6 +128,7 @@ const KeyRow = Schema.Struct({
   prefix: Schema.String,
   line: Schema.NullOr(Schema.String),
   created_at: Schema.DateTimeUtcFromDate,
+  created_by: Schema.NullOr(Schema.String),
   last_used_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
   revoked_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
   ...termsFields,
@@ -144,6 +146,7 @@ const toKey = (row: typeof KeyRow.Type): ApiKey => ({
   line: KeyId.fromUuid(row.line ?? row.id),
   budget: toBudget(row),
   createdAt: row.created_at,
+  createdBy: row.created_by,
   lastUsedAt: Option.fromNullOr(row.last_used_at),
   revokedAt: Option.fromNullOr(row.revoked_at)
 })

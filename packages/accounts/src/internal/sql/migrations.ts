@@ -137,6 +137,12 @@ export const keyBudgets = Effect.gen(function*() {
   `
 })
 
+/** Adds the author of a key. Keys that exist have none. */
+export const keyAuthors = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE accounts_key ADD COLUMN created_by text`
+})
+
 /** Indexes that are built without blocking writes. */
 export const indexes = {
   // Find accounts to erase.

@@ -6,11 +6,10 @@ import { activityQuery } from "../../api/queries.ts"
 import type { Generation, JobActivity } from "../../api/types.ts"
 import { Facts } from "../../components/Card.tsx"
 import { CodeCard } from "../../components/Code.tsx"
-import { DeliveryStatus } from "../../components/DeliveryStatus.tsx"
+import { DeliveryStatus, DeliveryTable } from "../../components/DeliveryStatus.tsx"
 import { costOf, planName } from "../../components/JobStatus.tsx"
 import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
 import { Steps } from "../../components/Steps.tsx"
-import { Table } from "../../components/Table.tsx"
 import { Tabs } from "../../components/Tabs.tsx"
 import { Time } from "../../components/Time.tsx"
 import { bytes } from "../../format/number.ts"
@@ -75,12 +74,9 @@ const Webhooks = ({ id }: { readonly id: string }) => (
 )
 
 const Deliveries = ({ deliveries }: { readonly deliveries: JobActivity["deliveries"] }) => (
-  <Table
-    label="Webhook deliveries"
-    rows={deliveries}
-    rowKey={({ id }) => id}
+  <DeliveryTable
+    deliveries={deliveries}
     columns={[
-      { title: "Event", cell: ({ type }) => <span className="font-mono text-xs">{type}</span> },
       {
         title: "Endpoint",
         cell: ({ endpoint_id }) => (

@@ -1,4 +1,4 @@
-/** Sessions and appearance. */
+/** Members, sessions and appearance. */
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { call } from "../../api/call.ts"
 import { queryClient, sessionQuery, sessionsQuery } from "../../api/queries.ts"
@@ -13,6 +13,7 @@ import { type Column, Table } from "../../components/Table.tsx"
 import { Time } from "../../components/Time.tsx"
 import { deviceName } from "../../format/device.ts"
 import { useDensity, useTheme } from "../../shell/Theme.tsx"
+import { MemberManager } from "../members/MemberManager.tsx"
 
 /** The page. */
 export const Settings = () => {
@@ -20,6 +21,7 @@ export const Settings = () => {
   return (
     <Page title="Settings" width="max-w-4xl">
       {session !== undefined && session !== null && <Who session={session} />}
+      {session?.scope === "account" && <MemberManager owner={null} canChange={session.role === "member"} />}
       <Sessions />
       <Appearance />
     </Page>
@@ -30,14 +32,14 @@ export const Settings = () => {
 // internal
 // -----------------------------------------------------------------------------
 
-const scopeNames = { key: "API key", account: "Sign-in link", operator: "Operator" } as const
+const scopeNames = { key: "API key", account: "Link or identity provider", operator: "Operator" } as const
 
 const Who = ({ session }: { readonly session: Session }) => (
   <Card title="This session">
     <Facts
       facts={[
         ["Account", session.account === null ? null : session.account.email ?? session.account.id],
-        ["Name", session.name],
+        [session.member === null ? "Name" : "Member", session.name],
         ["Signed in with", scopeNames[session.scope]],
         ["Role", session.role],
         ["Ends", <Time key="end" at={session.expires_at} />],

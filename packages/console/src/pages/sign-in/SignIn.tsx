@@ -1,4 +1,4 @@
-/** Signing in: with the code of a link, or with an API key. */
+/** Signing in: with the code of a link, with an API key, or with an identity provider. */
 import { useMutation } from "@tanstack/react-query"
 import { useEffect, useRef, useState } from "react"
 import { openSession } from "../../api/call.ts"
@@ -9,10 +9,13 @@ import { Button } from "../../components/Button.tsx"
 import { TextField } from "../../components/Field.tsx"
 import { useNow } from "../../components/useNow.ts"
 import { Mark } from "../../shell/Mark.tsx"
+import { type Failure, failureOf } from "./failures.ts"
+import { Methods } from "./Methods.tsx"
 
 /** The sign-in form. `hasEnded`: there was a session in this tab. After signing in, the page at the same URL appears. */
 export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
   const [key, setKey] = useState("")
+  const [failure, setFailure] = useState<Failure | null>(null)
   const hasRead = useRef(false)
   const { error, isPending, isSuccess, mutate, variables } = useMutation({
     mutationFn: openSession,
@@ -23,12 +26,15 @@ export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
   })
   useEffect(() => {
     document.title = "Sign in · Kinora"
-    const code = new URLSearchParams(location.hash.slice(1)).get("code")
-    if (code === null || hasRead.current) return
+    const fragment = new URLSearchParams(location.hash.slice(1))
+    const code = fragment.get("code")
+    const failed = failureOf(fragment)
+    if ((code === null && failed === null) || hasRead.current) return
     hasRead.current = true
+    setFailure(failed)
     // The code is in the fragment, which servers and link scanners never receive.
     history.replaceState(history.state, "", location.pathname + location.search)
-    mutate({ code })
+    if (code !== null) mutate({ code })
   }, [mutate])
   const isLink = variables !== undefined && "code" in variables
   return (
@@ -41,9 +47,8 @@ export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
         <div className="card space-y-4 p-5">
           {isPending && isLink && <Notice tone="accent" title="Signing in with your link…" />}
           {error !== null && <Refusal error={error} isLink={isLink} />}
-          {error === null && hasEnded && !isPending && (
-            <Notice tone="warning" title="Your session has expired">Sign in to continue.</Notice>
-          )}
+          {error === null && !isPending && <Reason failure={failure} hasEnded={hasEnded} />}
+          <Methods busy={isPending || isSuccess} onProxy={() => mutate({ proxy: true })} />
           <form
             className="space-y-4"
             onSubmit={(event) => {
@@ -81,6 +86,12 @@ export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
 // internal
 // -----------------------------------------------------------------------------
 
+/** Why the form is shown: a sign-in with an identity provider has failed, or the session has ended. */
+const Reason = ({ failure, hasEnded }: { readonly failure: Failure | null; readonly hasEnded: boolean }) => {
+  if (failure !== null) return <Notice title={failure.title}>{failure.detail}</Notice>
+  return hasEnded && <Notice tone="warning" title="Your session has expired">Sign in to continue.</Notice>
+}
+
 const Refusal = ({ error, isLink }: { readonly error: Error; readonly isLink: boolean }) => {
   const { code, detail, retryAfterMillis } = problemOf(error)
   if (error instanceof CallError && error.status === 429) {
@@ -91,6 +102,7 @@ const Refusal = ({ error, isLink }: { readonly error: Error; readonly isLink: bo
       <Notice title="This link was already used or has expired">Ask for a new link, or sign in with an API key.</Notice>
     )
   }
+  if (code === "no_account") return <Notice title="You have no account">{detail}</Notice>
   if (code === "unauthorized") {
     return (
       <Notice title={isLink ? "This link is not valid" : "This API key is not valid"}>Check it, then try again.</Notice>

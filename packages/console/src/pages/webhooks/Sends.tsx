@@ -17,11 +17,11 @@ import { reasonText } from "./events.ts"
 
 /** The tab. */
 export const Sends = ({ canChange, endpoint }: { readonly endpoint: Endpoint; readonly canChange: boolean }) => {
-  const query = useQuery(sendsQuery(endpoint.id))
   const test = useMutation({
     mutationFn: () => call("POST /console/v1/webhook-endpoints/:id/test", { params: { id: endpoint.id } }),
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: ["sends", endpoint.id] })
   })
+  const query = useQuery(sendsQuery(endpoint.id, test.data?.id))
   const result = query.data?.data.find(({ delivery_id }) => delivery_id === test.data?.id)
   return (
     <div>

@@ -64,7 +64,7 @@ export const startReporter = Effect.fnUntraced(
       Effect.catchCause((cause) => Effect.logWarning("Deleting the reports failed; they expire", cause))
     )
     const awaitTrouble = Effect.raceAll(all.map(({ awaitTrouble }) => awaitTrouble))
-    /** A report that could not be deleted is deleted in a later round. */
+    // Does not wait while reports are written, since a later round deletes those that could not be deleted.
     const pause = Effect.suspend(() => written.size === 0 ? awaitTrouble : Effect.void)
     yield* Effect.andThen(pause, Effect.andThen(round, Effect.sleep(interval))).pipe(
       Effect.forever,

@@ -9,6 +9,13 @@ const Origin = Schema.String.check(
   Schema.makeFilter((text) => text === "*" || (URL.canParse(text) && new URL(text).origin === text))
 )
 
+/** Headers that Node does not return as they were sent if there are several, and those that have another meaning here. */
+const reservedHeaders =
+  /^(?:age|authorization|connection|content-.*|cookie|date|etag|expires|from|host|if-.*|last-modified|location|max-forwards|origin|proxy-authorization|referer|retry-after|sec-.*|server|set-cookie|te|transfer-encoding|upgrade|user-agent|via|x-forwarded-(?:for|host|port|proto)|x-request-id)$/i
+const HeaderName = Schema.String.check(
+  Schema.makeFilter((text) => /^[A-Za-z0-9-]{1,64}$/.test(text) && !reservedHeaders.test(text))
+)
+
 /** The first settings of `definitions`. */
 export const addressDefinitions = {
   host: {
@@ -56,6 +63,13 @@ export const addressDefinitions = {
     about:
       "Networks of the proxies in front, separated by commas. Only their X-Forwarded-For, -Host and -Proto headers are trusted.",
     isList: true
+  },
+  proxy_user_header: {
+    schema: HeaderName,
+    default: undefined,
+    expected: "the name of a header such as X-Forwarded-Email, which is not one of HTTP itself",
+    about:
+      "Header in which a trusted proxy sends the e-mail address of the person whom it has authenticated, for sign-ins to the console. Needs trusted_proxies."
   },
   cors_origins: {
     schema: listOf(Origin),

@@ -242,7 +242,7 @@ export const definitions = {
 } as const satisfies Readonly<Record<string, Definition>>
 
 /** Keys of the file that have their own schema and no environment variable. */
-export const fileKeys = ["drivers", "models", "moderation", "plans"] as const
+export const fileKeys = ["drivers", "models", "moderation", "oidc", "plans"] as const
 
 /** Definition of a setting. */
 export interface Definition {

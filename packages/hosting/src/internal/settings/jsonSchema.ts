@@ -20,6 +20,11 @@ export const fileSchema = (): JsonSchema => ({
     drivers: { type: "object", description: "Drivers by name: a module, and its options." },
     models: { ...schemaOf(Schema.Array(Model.Model)), description: "Models on sale. Default: the built-in models." },
     moderation: { type: "object", description: "Rules about prompts, input images and results." },
+    oidc: {
+      type: "array",
+      items: { type: "object" },
+      description: "Identity providers, with which people sign in to the console."
+    },
     plans: { ...schemaOf(PlanTable.PlanTable), description: "Slots, quotas and prices of the plan tiers." }
   }
 })

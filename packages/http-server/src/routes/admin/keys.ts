@@ -3,7 +3,7 @@ import { Account, Accounts, ApiKey } from "@kinora/accounts"
 import { Catalog } from "@kinora/catalog"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Duration, Effect, Option } from "effect"
-import { changes, note } from "../../middleware/changes.ts"
+import { changes, currentAuthor, note } from "../../middleware/changes.ts"
 import { answers, invalidField, parseId } from "../../middleware/refusals.ts"
 import { keyOf, newKeyOf, overlapSeconds, termsOf } from "../../wire/adminKey.ts"
 import * as KeyBudget from "../../wire/keyBudget.ts"
@@ -25,7 +25,8 @@ export const layer = EndpointGroup.make(
           const account = yield* parseId(Account.AccountId.parse, params.id)
           yield* checkModels(payload.models ?? [])
           const budget = KeyBudget.fromWire(payload.budget ?? {})
-          const created = yield* accounts.createKey(account, payload.name, termsOf(payload), budget)
+          const { actor } = yield* currentAuthor
+          const created = yield* accounts.createKey(account, payload.name, termsOf(payload), budget, actor)
           const { id, name } = created.record
           yield* note({
             subject: id,
@@ -58,7 +59,8 @@ export const layer = EndpointGroup.make(
         function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
           const account = yield* parseId(Account.AccountId.parse, params.id)
           const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
-          const rolled = yield* accounts.rollKey(account, key, Duration.seconds(overlap_seconds))
+          const { actor } = yield* currentAuthor
+          const rolled = yield* accounts.rollKey(account, key, Duration.seconds(overlap_seconds), actor)
           yield* note({ after: { account, successor: rolled.record.id } })
           yield* Effect.logInfo("An operator rolled an API key", { account, key, successor: rolled.record.id })
           return shownOnce(newKeyOf(rolled))

@@ -5,6 +5,7 @@ import { Session, Sessions } from "@kinora/sessions"
 import { Effect, Option } from "effect"
 import type { HttpServerOptions } from "../../HttpServerOptions.ts"
 import { changes, note } from "../../middleware/changes.ts"
+import * as People from "../../middleware/people.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
 import * as SignInLinks from "../../SignInLinks.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
@@ -19,9 +20,10 @@ export const layer = (options: HttpServerOptions) =>
       const sessions = yield* Sessions.Sessions
       const tokenOwner = options.adminToken === undefined ? undefined : yield* SignInLinks.ownerOf(options.adminToken)
 
-      /** Returns the rights of the sessions of an operator, which may have ended. */
+      /** Returns the rights of the sessions of an operator, which may have ended. Their role does not matter here. */
       const grantOf = Effect.fnUntraced(function*(text: string) {
         if (text === "owner" && tokenOwner !== undefined) return grant(tokenOwner, "owner")
+        if (People.operatorOf(text) !== undefined) return grant(text, "owner")
         const { id, role } = yield* operators.get(yield* parseId(Operator.OperatorId.parse, text))
         return grant(id, role)
       })

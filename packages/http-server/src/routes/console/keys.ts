@@ -2,7 +2,8 @@
 import { Accounts, ApiKey } from "@kinora/accounts"
 import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
 import { Duration, Effect } from "effect"
-import { currentAccount } from "../../middleware/consoleAuthentication.ts"
+import { changes, note } from "../../middleware/changes.ts"
+import { currentAccount, currentMember } from "../../middleware/consoleAuthentication.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
 import { keyOf, newKeyOf, overlapSeconds, termsOf } from "../../wire/adminKey.ts"
 import * as KeyBudget from "../../wire/keyBudget.ts"
@@ -25,7 +26,7 @@ export const layer = EndpointGroup.make(
         return { data: keys.map((key) => keyOf(key, used.get(key.line))) }
       }),
 
-      createKey: answers(
+      createKey: changes(
         ["KeyBudgetInvalid", "KeyNameInvalid", "KeyTermsInvalid", "TooManyKeys"],
         function*({ payload }) {
           const account = yield* currentAccount
@@ -34,36 +35,52 @@ export const layer = EndpointGroup.make(
             account,
             payload.name,
             termsOf(payload),
-            KeyBudget.fromWire(payload.budget ?? {})
+            KeyBudget.fromWire(payload.budget ?? {}),
+            yield* currentMember
           )
-          yield* Effect.logInfo("A member created an API key", { account, key: created.record.id })
+          const { id, name } = created.record
+          yield* note({ subject: id, after: { account, name } })
+          yield* Effect.logInfo("A member created an API key", { account, key: id })
           return shownOnce(newKeyOf(created))
         }
       ),
 
-      updateKey: answers(["KeyBudgetInvalid", "KeyEnded", "KeyNotFound"], function*({ params, payload }) {
+      updateKey: changes(["KeyBudgetInvalid", "KeyEnded", "KeyNotFound"], function*({ params, payload }) {
         const account = yield* currentAccount
         const key = yield* parseId(ApiKey.KeyId.parse, params.id)
-        const { changed } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(payload.budget))
-        yield* Effect.logInfo("A member changed the budget of an API key", { account, key })
+        const { changed, former } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(payload.budget))
+        const unchanged = Object.keys(payload.budget).length === 0
+        yield* note({
+          unchanged,
+          before: { budget: KeyBudget.toWire(former) },
+          after: { account, budget: KeyBudget.toWire(changed.budget) }
+        })
+        if (!unchanged) yield* Effect.logInfo("A member changed the budget of an API key", { account, key })
         return keyOf(changed, (yield* accounts.spending.usedBy([changed])).get(changed.line))
       }),
 
-      rollKey: answers(
+      rollKey: changes(
         ["KeyNotFound", "KeyEnded", "TooManyKeys"],
         function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
           const account = yield* currentAccount
           const key = yield* parseId(ApiKey.KeyId.parse, params.id)
-          const rolled = yield* accounts.rollKey(account, key, Duration.seconds(overlap_seconds))
+          const rolled = yield* accounts.rollKey(
+            account,
+            key,
+            Duration.seconds(overlap_seconds),
+            yield* currentMember
+          )
+          yield* note({ after: { account, successor: rolled.record.id } })
           yield* Effect.logInfo("A member rolled an API key", { account, key, successor: rolled.record.id })
           return shownOnce(newKeyOf(rolled))
         }
       ),
 
-      revokeKey: answers(["KeyNotFound"], function*({ params }) {
+      revokeKey: changes(["KeyNotFound"], function*({ params }) {
         const account = yield* currentAccount
         const key = yield* parseId(ApiKey.KeyId.parse, params.id)
         yield* accounts.revokeKey(account, key)
+        yield* note({ after: { account } })
         yield* Effect.logInfo("A member revoked an API key", { account, key })
       })
     })

@@ -1,9 +1,7 @@
 /** Sign-in, the current session, and sign-out. */
-import type { KeyTerms } from "@kinora/accounts"
 import { refuse } from "@kinora/http-api/ApiError"
 import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
 import type { SignInRequest } from "@kinora/http-api/ConsoleSession"
-import { AuditLog } from "@kinora/operators"
 import { UnitOfWork } from "@kinora/persistence"
 import { type Session, Sessions } from "@kinora/sessions"
 import { Effect, Option, Redacted } from "effect"
@@ -11,9 +9,12 @@ import { HttpApiSchema } from "effect/http-api"
 import type { HttpServerOptions } from "../../HttpServerOptions.ts"
 import { makeCheckKey } from "../../middleware/authentication.ts"
 import { currentRequest, type RequestState } from "../../middleware/currentRequest.ts"
+import * as People from "../../middleware/people.ts"
+import * as ProxyUser from "../../middleware/proxyUser.ts"
 import { answers } from "../../middleware/refusals.ts"
 import * as SessionCookie from "../../middleware/sessionCookie.ts"
 import * as SessionOwner from "../../middleware/sessionOwner.ts"
+import * as SignIns from "../../middleware/signIns.ts"
 import { currentToWire } from "../../wire/session.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
@@ -24,10 +25,10 @@ export const layer = (options: HttpServerOptions) =>
     "session",
     Effect.fnUntraced(function*(handlers) {
       const sessions = yield* Sessions.Sessions
-      const { find, ownerOf } = yield* SessionOwner.make(options)
+      const { find } = yield* SessionOwner.make(options)
       const { atomically } = yield* UnitOfWork.UnitOfWork
       const signIn = yield* makeSignIn(options)
-      const audit = yield* makeAudit
+      const recordSignOut = yield* SignIns.makeRecordSignOut(options)
 
       return handlers.handleAll({
         signIn: answers([], function*({ payload }) {
@@ -50,9 +51,7 @@ export const layer = (options: HttpServerOptions) =>
           if (token !== undefined) {
             yield* atomically(Effect.gen(function*() {
               const ended = yield* sessions.signOut(token)
-              if (Option.isNone(ended)) return
-              const { grant, id } = ended.value
-              yield* audit("session.signOut", id, yield* ownerOf(grant, id), state)
+              if (Option.isSome(ended)) yield* recordSignOut(state, ended.value)
             }))
           }
           return HttpApiSchema.withHeaders({
@@ -70,74 +69,73 @@ export const layer = (options: HttpServerOptions) =>
 
 const invalidCode = refuse("invalid_code")
 const unauthorized = refuse("unauthorized", { message: "The API key is not valid; check it, or use another one." })
+const noProxyUser = refuse("unauthorized", {
+  message: "No proxy in front has authenticated you; sign in with a link or an API key."
+})
 
-/** Makes the function that starts the session of a code or of an API key. */
+/** Makes the function that starts the session of a code, of an API key, or of the person of the proxy. */
 const makeSignIn = Effect.fnUntraced(function*(options: HttpServerOptions) {
-  const sessions = yield* Sessions.Sessions
-  const { ownerOf } = yield* SessionOwner.make(options)
-  const { atomically } = yield* UnitOfWork.UnitOfWork
-  const { checkKey, countFailure } = yield* makeCheckKey(options)
-  const audit = yield* makeAudit
+  const { redeem } = yield* Sessions.Sessions
+  const { failed, started } = yield* SignIns.make(options)
+  const signInWithKey = yield* makeSignInWithKey(options)
+  const signInWithProxy = yield* makeSignInWithProxy(options)
 
-  /** A code whose owner has ended is rejected, and the unit rolls back. */
-  const redeem = (code: Redacted.Redacted, signIn: Sessions.SignIn, state: RequestState) =>
-    atomically(Effect.gen(function*() {
-      const started = yield* sessions.redeem(code, signIn)
-      const { grant, id } = started.session
-      const owner = yield* ownerOf(grant, id)
-      if (owner === undefined) return yield* Effect.fail({ _tag: "OwnerEnded" } as const)
-      yield* audit("session.signIn", id, owner, state)
-      return started
-    }))
+  const signInWithCode = Effect.fnUntraced(function*(code: Redacted.Redacted, state: RequestState) {
+    const start = redeem(code, SignIns.clientOf(state, options))
+    return yield* started(state, start, { by: "link" })
+  }, (effect, _code, state) => {
+    const reject = () => Effect.andThen(failed(state, "invalid_code", { by: "link" }), invalidCode)
+    return Effect.catchTags(effect, { CodeRejected: reject, OwnerEnded: reject })
+  })
 
-  return Effect.fnUntraced(function*(payload: SignInRequest, state: RequestState) {
-    const signIn: Sessions.SignIn = {
-      device: Option.fromUndefinedOr(state.request.headers["user-agent"]),
-      address: addressOf(state),
-      replaces: SessionCookie.tokenOf(state, options)
+  return (payload: SignInRequest, state: RequestState) => {
+    if ("code" in payload) return signInWithCode(Redacted.make(payload.code), state)
+    return "proxy" in payload ? signInWithProxy(state) : signInWithKey(Redacted.make(payload.api_key), state)
+  }
+})
+
+const makeSignInWithKey = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const { start } = yield* Sessions.Sessions
+  const { failed, started } = yield* SignIns.make(options)
+  const { checkKey } = yield* makeCheckKey(options)
+
+  return Effect.fnUntraced(function*(key: Redacted.Redacted, state: RequestState) {
+    const reject = Effect.andThen(failed(state, "unauthorized", { by: "key" }), unauthorized)
+    // Signing in requires no scope.
+    const caller = yield* Effect.catchTag(checkKey(key, state, undefined), "scope_missing", Effect.die)
+    if (caller?.keyId === undefined) return yield* reject
+    const { account, keyId, terms } = caller
+    const grant: Session.Grant = { scope: "key", account: account.id, key: keyId }
+    const client = { ...SignIns.clientOf(state, options), notAfter: Option.getOrUndefined(terms.expiresAt) }
+    // The cache of keys can be some seconds old, so the owner can have ended.
+    return yield* Effect.catchTag(started(state, start(grant, client), { by: "key" }), "OwnerEnded", () => reject)
+  })
+})
+
+const makeSignInWithProxy = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const { start } = yield* Sessions.Sessions
+  const { failed, started } = yield* SignIns.make(options)
+  const findMember = yield* People.makeFindMember
+
+  return Effect.fnUntraced(function*(state: RequestState) {
+    const person = ProxyUser.personOf(state, options)
+    if (person === undefined) {
+      yield* failed(state, "unauthorized", { by: "proxy" })
+      return yield* noProxyUser
     }
-    const rejectCode = () => Effect.andThen(countFailure(state), invalidCode)
-    if ("code" in payload) {
-      return yield* redeem(Redacted.make(payload.code), signIn, state).pipe(
-        Effect.catchTags({ CodeRejected: rejectCode, OwnerEnded: rejectCode })
-      )
-    }
-    const caller = yield* checkKey(Redacted.make(payload.api_key), state, undefined).pipe(
-      // Signing in requires no scope.
-      Effect.catchTag("scope_missing", Effect.die)
+    const { email } = person
+    const begin = Effect.flatMap(
+      findMember(person, []),
+      (member) => started(state, start(People.grantOf(member), SignIns.clientOf(state, options)), { by: "proxy" })
     )
-    if (caller?.keyId === undefined) {
-      yield* countFailure(state)
-      return yield* unauthorized
-    }
-    const grant: Session.Grant = { scope: "key", account: caller.account.id, key: caller.keyId }
-    const terms: KeyTerms.KeyTerms = caller.terms
-    return yield* sessions.start(grant, { ...signIn, notAfter: Option.getOrUndefined(terms.expiresAt) })
+    const reject = () =>
+      Effect.andThen(
+        failed(state, "no_account", { by: "proxy" }),
+        refuse("no_account", {
+          message: `No account for ${email}. Ask your operator for access.`,
+          details: { email }
+        })
+      )
+    return yield* Effect.catchTags(begin, { NoAccount: reject, OwnerEnded: reject })
   })
 })
-
-/** Makes the function that records sign-ins and sign-outs of operators. */
-const makeAudit = Effect.gen(function*() {
-  const { append } = yield* AuditLog.AuditLog
-  return Effect.fnUntraced(function*(
-    action: "session.signIn" | "session.signOut",
-    subject: string,
-    owner: SessionOwner.Owned["owner"] | undefined,
-    state: RequestState
-  ) {
-    if (owner?._tag !== "Operator") return
-    const { actor, role } = owner
-    yield* append({
-      actor,
-      role,
-      address: addressOf(state),
-      requestId: state.id,
-      action,
-      subject,
-      before: null,
-      after: null
-    })
-  })
-})
-
-const addressOf = ({ request }: RequestState): string => Option.getOrElse(request.remoteAddress, () => "unknown")

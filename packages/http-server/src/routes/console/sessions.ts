@@ -2,6 +2,7 @@
 import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
 import { Session, Sessions } from "@kinora/sessions"
 import { Effect } from "effect"
+import { changes, note } from "../../middleware/changes.ts"
 import { currentSession } from "../../middleware/consoleAuthentication.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
 import { listedToWire } from "../../wire/session.ts"
@@ -21,13 +22,16 @@ export const layer = EndpointGroup.make(
         return { data: found.map((session) => listedToWire(session, current)) }
       }),
 
-      endOtherSessions: answers([], function*() {
-        yield* sessions.endOthers(yield* currentSession)
+      endOtherSessions: changes([], function*() {
+        const current = yield* currentSession
+        yield* sessions.endOthers(current)
+        yield* note({ after: { account: Session.accountOf(current.grant) } })
       }),
 
-      endSession: answers(["SessionNotFound"], function*({ params }) {
+      endSession: changes(["SessionNotFound"], function*({ params }) {
         const { grant } = yield* currentSession
         yield* sessions.end(grant, yield* parseId(Session.SessionId.parse, params.id))
+        yield* note({ after: { account: Session.accountOf(grant) } })
       })
     })
   })

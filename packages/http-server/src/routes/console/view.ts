@@ -4,13 +4,11 @@ import { CurrentConsoleSession } from "@kinora/http-api/Access"
 import { refuse } from "@kinora/http-api/ApiError"
 import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
 import { OperatorRole, permits } from "@kinora/http-api/RequestPolicy"
-import { AuditLog } from "@kinora/operators"
-import { UnitOfWork } from "@kinora/persistence"
 import { Sessions } from "@kinora/sessions"
 import { DateTime, Effect, Option, Schema } from "effect"
+import { changes, note } from "../../middleware/changes.ts"
 import { currentSession } from "../../middleware/consoleAuthentication.ts"
-import { currentRequest } from "../../middleware/currentRequest.ts"
-import { answers, parseId } from "../../middleware/refusals.ts"
+import { parseId } from "../../middleware/refusals.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
@@ -20,11 +18,9 @@ export const layer = EndpointGroup.make(
   Effect.fnUntraced(function*(handlers) {
     const accounts = yield* Accounts.Accounts
     const sessions = yield* Sessions.Sessions
-    const { atomically } = yield* UnitOfWork.UnitOfWork
-    const audit = yield* makeAudit
 
     return handlers.handleAll({
-      startView: answers(["AccountNotFound", "SessionNotFound"], function*({ payload }) {
+      startView: changes(["AccountNotFound", "SessionNotFound"], function*({ payload }) {
         const { role } = yield* CurrentConsoleSession
         if (!isOperatorRole(role) || !permits(role, "support")) {
           return yield* refuse("role_missing", { details: { role: "support" } })
@@ -32,20 +28,17 @@ export const layer = EndpointGroup.make(
         const { email, id, status } = yield* accounts.get(yield* parseId(Account.AccountId.parse, payload.account))
         if (status === "suspended") return yield* refuse("account_suspended")
         if (status !== "active") return yield* refuse("account_deleted", { details: { erased: status === "erased" } })
-        const session = yield* currentSession
-        return yield* atomically(Effect.gen(function*() {
-          const { until } = yield* sessions.startView(session, id)
-          yield* audit("view.startView", id, { until: DateTime.formatIso(until) })
-          yield* Effect.logInfo("An operator views an account", { account: id })
-          return { account: { id, email }, until }
-        }))
+        const { until } = yield* sessions.startView(yield* currentSession, id)
+        yield* note({ subject: id, after: { until: DateTime.formatIso(until) } })
+        yield* Effect.logInfo("An operator views an account", { account: id })
+        return { account: { id, email }, until }
       }),
 
-      endView: answers([], function*() {
+      endView: changes([], function*() {
         const session = yield* currentSession
-        if (Option.isNone(session.view)) return
-        const { account } = session.view.value
-        yield* atomically(Effect.andThen(sessions.endView(session), audit("view.endView", account, null)))
+        if (Option.isNone(session.view)) return yield* note({ unchanged: true })
+        yield* sessions.endView(session)
+        yield* note({ subject: session.view.value.account })
       })
     })
   })
@@ -56,25 +49,3 @@ export const layer = EndpointGroup.make(
 // -----------------------------------------------------------------------------
 
 const isOperatorRole = Schema.is(OperatorRole)
-
-/** Makes the function that records the start and the end of a view. */
-const makeAudit = Effect.map(AuditLog.AuditLog, ({ append }) =>
-  Effect.fnUntraced(function*(
-    action: "view.startView" | "view.endView",
-    subject: string,
-    after: { readonly until: string } | null
-  ) {
-    const { operator, role } = yield* CurrentConsoleSession
-    if (operator === undefined || !isOperatorRole(role)) return
-    const { id, request } = yield* currentRequest
-    yield* append({
-      actor: operator,
-      role,
-      address: Option.getOrElse(request.remoteAddress, () => "unknown"),
-      requestId: id,
-      action,
-      subject,
-      before: null,
-      after
-    })
-  }))

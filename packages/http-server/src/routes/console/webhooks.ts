@@ -1,11 +1,11 @@
 /** Webhook endpoints in the API of the console. URLs are not logged, because some contain a secret. */
 import { refuse } from "@kinora/http-api/ApiError"
 import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
-import { UnitOfWork } from "@kinora/persistence"
 import { DeliveryId } from "@kinora/webhooks/Delivery"
 import { EndpointId } from "@kinora/webhooks/Endpoint"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
 import { Duration, Effect } from "effect"
+import { type ChangeRequest, changes, note, slowChanges } from "../../middleware/changes.ts"
 import { currentAccount } from "../../middleware/consoleAuthentication.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
 import { deliveryOf, endpointOf, issuedOf, sendOf } from "../../wire/adminWebhook.ts"
@@ -21,46 +21,54 @@ export const layer = EndpointGroup.make(
     const webhooks = yield* Webhooks
 
     return handlers.handleAll({
-      ...makeDeliveries(webhooks, yield* UnitOfWork.UnitOfWork),
+      ...makeDeliveries(webhooks),
 
       listWebhookEndpoints: answers([], function*() {
         const endpoints = yield* webhooks.list(yield* currentAccount)
         return { data: endpoints.map(endpointOf) }
       }),
 
-      createWebhookEndpoint: answers(["AddressRefused", "TypesInvalid", "TooManyEndpoints"], function*({ payload }) {
-        const account = yield* currentAccount
-        const issued = yield* webhooks.create(account, payload)
-        yield* Effect.logInfo("A member created a webhook endpoint", { account, endpoint: issued.endpoint.id })
-        return shownOnce(issuedOf(issued))
-      }),
+      createWebhookEndpoint: slowChanges(
+        ["AddressRefused", "TypesInvalid", "TooManyEndpoints"],
+        function*({ payload }) {
+          const account = yield* currentAccount
+          const issued = yield* webhooks.create(account, payload)
+          const { id, types } = issued.endpoint
+          yield* note({ subject: id, after: { account, types } })
+          yield* Effect.logInfo("A member created a webhook endpoint", { account, endpoint: id })
+          return shownOnce(issuedOf(issued))
+        }
+      ),
 
       getWebhookEndpoint: answers(["EndpointNotFound"], function*({ params }) {
         return endpointOf(yield* webhooks.get(...(yield* idsOf(params))))
       }),
 
-      updateWebhookEndpoint: answers(
+      updateWebhookEndpoint: slowChanges(
         ["EndpointNotFound", "AddressRefused", "TypesInvalid"],
         function*({ params, payload }) {
           const [account, endpoint] = yield* idsOf(params)
           const updated = yield* webhooks.update(account, endpoint, payload)
           const { status, types } = updated
+          yield* note({ after: { account, status, types } })
           yield* Effect.logInfo("A member updated a webhook endpoint", { account, endpoint, status, types })
           return endpointOf(updated)
         }
       ),
 
-      removeWebhookEndpoint: answers(["EndpointNotFound"], function*({ params }) {
+      removeWebhookEndpoint: changes(["EndpointNotFound"], function*({ params }) {
         const [account, endpoint] = yield* idsOf(params)
         yield* webhooks.remove(account, endpoint)
+        yield* note({ after: { account } })
         yield* Effect.logInfo("A member deleted a webhook endpoint", { account, endpoint })
       }),
 
-      rotateWebhookSecret: answers(
+      rotateWebhookSecret: changes(
         ["EndpointNotFound", "OverlapInvalid", "TooManySecrets"],
         function*({ params, payload: { overlap_seconds: seconds = 0 } }) {
           const [account, endpoint] = yield* idsOf(params)
           const issued = yield* webhooks.rotate(account, endpoint, Duration.seconds(seconds))
+          yield* note({ after: { account, overlap: seconds } })
           yield* Effect.logInfo("A member rotated a webhook secret", { account, endpoint, overlap: seconds })
           return shownOnce(issuedOf(issued))
         }
@@ -80,11 +88,12 @@ interface EndpointParams {
 const idsOf = (params: EndpointParams) => Effect.all([currentAccount, parseId(EndpointId.parse, params.id)])
 
 /** The handlers of events, deliveries and attempts. */
-const makeDeliveries = (webhooks: Webhooks["Service"], { atomically }: UnitOfWork.UnitOfWork["Service"]) => ({
-  testWebhookEndpoint: answers(
+const makeDeliveries = (webhooks: Webhooks["Service"]) => ({
+  testWebhookEndpoint: changes(
     ["EndpointNotFound", "EndpointDisabled"],
-    function*({ params }: { readonly params: EndpointParams }) {
+    function*({ params }: ChangeRequest & { readonly params: EndpointParams }) {
       const [account, endpoint] = yield* idsOf(params)
+      yield* note({ after: { account } })
       return deliveryOf(yield* webhooks.test(account, endpoint))
     }
   ),
@@ -108,16 +117,15 @@ const makeDeliveries = (webhooks: Webhooks["Service"], { atomically }: UnitOfWor
     }
   ),
 
-  resendWebhookDelivery: answers(
+  resendWebhookDelivery: changes(
     ["DeliveryNotFound", "DeliveryPending", "EndpointDisabled"],
-    function*({ params }: { readonly params: EndpointParams & { readonly delivery_id: string } }) {
+    function*({ params }: ChangeRequest & { readonly params: EndpointParams & { readonly delivery_id: string } }) {
       const [account, endpoint] = yield* idsOf(params)
       const id = yield* parseId(DeliveryId.parse, params.delivery_id)
+      yield* note({ after: { account } })
+      const delivery = yield* webhooks.resend(account, id)
       // The refusal of a delivery of another endpoint rolls back.
-      return yield* atomically(Effect.gen(function*() {
-        const delivery = yield* webhooks.resend(account, id)
-        return delivery.endpoint === endpoint ? deliveryOf(delivery) : yield* refuse("not_found")
-      }))
+      return delivery.endpoint === endpoint ? deliveryOf(delivery) : yield* refuse("not_found")
     }
   )
 })

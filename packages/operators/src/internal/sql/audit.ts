@@ -2,8 +2,7 @@
 import { Deletion, Rows } from "@kinora/persistence"
 import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type AuditEntry, AuditId, type AuditQuery } from "../../AuditEntry.ts"
-import { Role } from "../../Operator.ts"
+import { type AuditEntry, AuditId, type AuditQuery, AuditRole } from "../../AuditEntry.ts"
 
 /** Appends an entry. */
 export const append = (sql: SqlClient.SqlClient, entry: AuditEntry) =>
@@ -66,7 +65,7 @@ const EntryRow = Schema.Struct({
   id: Schema.String,
   at: Schema.DateTimeUtcFromDate,
   actor: Schema.String,
-  role: Role,
+  role: Schema.NullOr(AuditRole),
   address: Schema.String,
   request_id: Schema.String,
   action: Schema.String,

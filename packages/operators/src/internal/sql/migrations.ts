@@ -62,3 +62,16 @@ export const operatorsTables = Effect.gen(function*() {
     FOR EACH STATEMENT EXECUTE FUNCTION operators_audit_refuse()
   `
 })
+
+/** Allows entries of members of accounts, and of failed sign-ins, which have no role. */
+export const auditRoles = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  // `NOT VALID` does not read the table: the rows that exist have a role that both constraints allow.
+  yield* sql`
+    ALTER TABLE operators_audit
+    ALTER COLUMN role DROP NOT NULL,
+    DROP CONSTRAINT operators_audit_role_check,
+    ADD CONSTRAINT operators_audit_role_check
+    CHECK (role IN ('owner', 'operator', 'support', 'auditor', 'member', 'viewer')) NOT VALID
+  `
+})

@@ -2,7 +2,7 @@
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect } from "effect"
-import type { LeftAttempt, LeftReason } from "../../JobHandler.ts"
+import type { LeftAttempt, LeftReason } from "../leftAttempt.ts"
 import type { Settings } from "./settings.ts"
 
 /** Creates a function that takes jobs from workers and calls `left` of the handlers with their attempts, in one unit of work. */

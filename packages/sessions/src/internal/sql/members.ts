@@ -1,6 +1,6 @@
 /** Statements on members. */
 import { Rows } from "@kinora/persistence"
-import { DateTime, Effect, Schema } from "effect"
+import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Identity, type Member, MemberId, MemberRole } from "../../Member.ts"
 
@@ -26,6 +26,19 @@ export const find = (sql: SqlClient.SqlClient, { issuer, subject }: Identity) =>
   sql`
     SELECT ${columns(sql)} FROM sessions_member WHERE issuer = ${issuer} AND subject = ${subject} ORDER BY id DESC
   `.pipe(decodeMembers, Effect.map((rows) => rows.map(toMember)))
+
+/** Finds a member. */
+export const findOne = (sql: SqlClient.SqlClient, id: MemberId) =>
+  sql`SELECT ${columns(sql)} FROM sessions_member WHERE id = ${MemberId.toUuid(id)}`.pipe(
+    decodeMembers,
+    Effect.map((rows) => Option.map(Arr.head(rows), toMember))
+  )
+
+/** Sets the identity of a member. */
+export const saveIdentity = (sql: SqlClient.SqlClient, id: MemberId, { issuer, subject }: Identity) =>
+  sql`
+    UPDATE sessions_member SET issuer = ${issuer}, subject = ${subject} WHERE id = ${MemberId.toUuid(id)}
+  `.pipe(Effect.asVoid)
 
 /** Sets the role of a member. */
 export const saveRole = (sql: SqlClient.SqlClient, id: MemberId, role: MemberRole) =>

@@ -23,6 +23,9 @@ import { type AccountTab, accountTabs } from "./search.ts"
 // Tabs are loaded when they are opened.
 const AccountPlans = lazy(() => import("./AccountPlans.tsx").then((module) => ({ default: module.AccountPlans })))
 const KeyManager = lazy(() => import("../../keys/KeyManager.tsx").then((module) => ({ default: module.KeyManager })))
+const MemberManager = lazy(() =>
+  import("../../members/MemberManager.tsx").then((module) => ({ default: module.MemberManager }))
+)
 const Wallet = lazy(() => import("./Wallet.tsx").then((module) => ({ default: module.Wallet })))
 
 /** The page. */
@@ -58,6 +61,7 @@ export const AccountPage = () => {
               <Suspense fallback={<Skeleton className="h-64" />}>
                 {tab === "plans" && <AccountPlans account={account} />}
                 {tab === "keys" && <KeyManager owner={id} canChange={canChange && account.status === "active"} />}
+                {tab === "members" && <MemberManager owner={id} canChange={canChange && account.status === "active"} />}
                 {tab === "webhooks" && <Endpoints id={id} />}
                 {tab === "jobs" && <Jobs id={id} />}
                 {tab === "statement" && <Bookings id={id} />}

@@ -66,7 +66,7 @@ const PlanCard = ({ account, canChange, plan }: {
       titleAside={current === null ? <Badge>No plan</Badge> : <Badge tone="positive">{capital(current.tier)}</Badge>}
       actions={canChange && (
         <>
-          <Button size="sm" aria-label={`Set the ${planName(plan)} plan`} onClick={() => setOpen(true)}>
+          <Button size="sm" aria-label={`Set plan for ${planName(plan)}`} onClick={() => setOpen(true)}>
             Set plan
           </Button>
           {current !== null && (

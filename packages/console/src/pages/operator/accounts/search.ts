@@ -5,6 +5,7 @@ import { oneOf, textOf } from "../../../format/search.ts"
 export const accountTabs = [
   ["plans", "Plans and credits"],
   ["keys", "API keys"],
+  ["members", "Members"],
   ["webhooks", "Webhooks"],
   ["jobs", "Jobs"],
   ["statement", "Statement"],

@@ -6,11 +6,10 @@ import type { JobActivity } from "../../../api/types.ts"
 import { Card, Facts, Page } from "../../../components/Card.tsx"
 import { CodeCard } from "../../../components/Code.tsx"
 import { CopyId } from "../../../components/Copy.tsx"
-import { DeliveryStatus } from "../../../components/DeliveryStatus.tsx"
+import { DeliveryStatus, DeliveryTable } from "../../../components/DeliveryStatus.tsx"
 import { costOf, JobStatus, planName } from "../../../components/JobStatus.tsx"
 import { Loaded, Skeleton } from "../../../components/States.tsx"
 import { Steps } from "../../../components/Steps.tsx"
-import { Table } from "../../../components/Table.tsx"
 import { Time } from "../../../components/Time.tsx"
 import { utc } from "../../../format/time.ts"
 import { ConfirmButton } from "../Confirm.tsx"
@@ -131,18 +130,14 @@ const Deliveries = ({ deliveries }: { readonly deliveries: JobActivity["deliveri
     {deliveries.length === 0
       ? <p className="px-5 pb-5 text-sm text-muted">No events were sent.</p>
       : (
-        <Table
-          label="Webhook deliveries"
-          rows={deliveries}
-          rowKey={({ id }) => id}
+        <DeliveryTable
+          deliveries={deliveries}
           columns={[
-            { title: "Event", cell: ({ type }) => <span className="font-mono text-xs">{type}</span> },
             { title: "Status", cell: ({ status }) => <DeliveryStatus status={status} /> },
             {
               title: "Failed attempts",
               isNumber: true,
-              cell: ({ failed_sends }) =>
-                failed_sends
+              cell: ({ failed_sends }) => failed_sends
             },
             { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> }
           ]}

@@ -1,0 +1,88 @@
+/** A server with the console, and what its tests and its screenshots need: accounts, sign-in links, receivers. */
+import { DefaultModels } from "@kinora/catalog"
+import { Clock, Effect, Schema, type Scope } from "effect"
+import * as Stage from "../conformance/Stage.ts"
+import * as Drill from "../Drill.ts"
+import * as Program from "../Program.ts"
+import * as Receivers from "../Receivers.ts"
+import * as Site from "../Site.ts"
+
+/** Options of a host. */
+export interface ConsoleHostOptions {
+  /** URL of an empty Postgres, or empty for PGlite. */
+  readonly databaseUrl: string
+  /** Archive of an initialised PGlite directory. Default: the host initialises it. */
+  readonly pgliteDump?: string | undefined
+}
+
+/** A running server on which people sign in. */
+export interface ConsoleHost extends Pick<Stage.Stage, "baseUrl" | "admin" | "fetch" | "openAccount" | "receive"> {
+  /** Creates a link that signs in once to an account. Default role: `member`. */
+  readonly accountLink: (account: string, role?: "member" | "viewer") => Promise<string>
+  /** Creates a link that signs in once as an operator. Default: the owner of the service. */
+  readonly operatorLink: (operator?: string) => Promise<string>
+}
+
+/** Models whose jobs end in a way that a test needs, besides the built-in ones. */
+export const drills = {
+  /** Runs until somebody ends it. */
+  endless: "endless",
+  /** Fails on every attempt. */
+  failing: "failing"
+} as const
+
+/** Starts a server. Stopped when the scope closes. */
+export const start = Effect.fn("ConsoleHost.start")(
+  function*({ databaseUrl, pgliteDump }: ConsoleHostOptions): Effect.fn.Return<
+    ConsoleHost,
+    Program.NotReady,
+    Scope.Scope
+  > {
+    const site = yield* Site.make({ databaseUrl, pgliteDump, models })
+    const receivers = yield* Receivers.make()
+    const { baseUrl } = yield* Program.startServer({
+      ...site.environment,
+      ...receivers.environment,
+      KINORA_ADMIN_TOKEN: Stage.adminToken,
+      // Each tab has a client address of its own, whose failed sign-ins are counted.
+      KINORA_TRUSTED_PROXIES: Stage.trustedProxies
+    })
+    const fromOwnAddress = Stage.makeFromOwnAddress()
+    const send: Stage.Fetch = (path, init) => fetch(`${baseUrl}${path}`, fromOwnAddress(init))
+    const admin = Stage.withToken(send, Stage.adminToken)
+    return {
+      baseUrl,
+      admin,
+      fetch: send,
+      openAccount: Stage.makeOpenAccount({ admin, fetch: send, now }),
+      receive: receivers.start,
+      accountLink: (account, role = "member") => linkOf(admin, `/accounts/${account}/sign-in-links`, { role }),
+      operatorLink: (operator = "owner") => linkOf(admin, `/operators/${operator}/sign-in-links`)
+    }
+  }
+)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const models = [
+  ...DefaultModels.models,
+  Drill.model({ id: drills.endless, name: "Endless", delay: "30 minutes", time_limit: "1 hour", credits: 5 }),
+  Drill.model({ id: drills.failing, name: "Failing", failure: "generation_failed", credits: 3 })
+]
+
+const clock = Clock.Clock.defaultValue()
+const now = () => new Date(clock.currentTimeMillisUnsafe())
+
+const LinkJson = Schema.fromJsonString(Schema.Struct({ url: Schema.String }))
+
+const linkOf = async (admin: Stage.Fetch, path: string, body?: object): Promise<string> => {
+  const response = await admin(`/admin/v1${path}`, {
+    method: "POST",
+    ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
+  return Schema.decodeSync(LinkJson)(text).url
+}

@@ -1,0 +1,68 @@
+/** Data of an account as pages show it: jobs, keys, endpoints, operators. Created over HTTP. */
+import { Schema } from "effect"
+import type { Account, Fetch } from "../conformance/Stage.ts"
+import type { ConsoleHost } from "./ConsoleHost.ts"
+import type { PageIds } from "./ConsolePages.ts"
+
+/** A job to create. */
+export interface SeedJob {
+  readonly model: string
+  readonly plan: "studio" | "credits"
+  readonly prompt: string
+  readonly params?: Readonly<Record<string, string | number>>
+}
+
+/** An account with data. */
+export interface Seeded extends PageIds {
+  readonly key: string
+}
+
+/** Creates the jobs and waits until they end, a webhook endpoint at `url` that receives their events, and a test event. */
+export const seed = async (
+  { admin }: ConsoleHost,
+  account: Account,
+  { jobs, url }: { readonly jobs: ReadonlyArray<SeedJob>; readonly url: string }
+): Promise<Seeded> => {
+  const endpoint = await post(admin, `/admin/v1/accounts/${account.id}/webhook-endpoints`, { url })
+  const created = await Promise.all(
+    jobs.map(({ model, params, plan, prompt }) =>
+      post(account.fetch, "/v1/generations", { plan, model, params: { prompt, ...params } })
+    )
+  )
+  const ended = await Promise.all(created.map(({ id }) => awaitEnd(account.fetch, id)))
+  await post(admin, `/admin/v1/accounts/${account.id}/webhook-endpoints/${endpoint.id}/test`, {})
+  const completed = ended.find(({ status }) => status === "completed")
+  if (completed === undefined) throw new Error("No job of the seed completed")
+  return { account: account.id, key: account.key, job: completed.id, endpoint: endpoint.id }
+}
+
+/** Sends a body and returns the created object. Throws if the service rejects it. */
+export const post = async (send: Fetch, path: string, body: object): Promise<Created> => {
+  const response = await send(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body)
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${text}`)
+  return Schema.decodeSync(CreatedJson)(text)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const CreatedJson = Schema.fromJsonString(
+  Schema.Struct({ id: Schema.String, status: Schema.optionalKey(Schema.String) })
+)
+type Created = typeof CreatedJson.Type
+
+const finalStatuses: ReadonlyArray<string | undefined> = ["completed", "failed", "cancelled"]
+
+const awaitEnd = async (send: Fetch, id: string): Promise<Created> => {
+  while (true) {
+    const response = await send(`/v1/generations/${id}?wait=60`)
+    const job = Schema.decodeSync(CreatedJson)(await response.text())
+    if (finalStatuses.includes(job.status)) return job
+  }
+}

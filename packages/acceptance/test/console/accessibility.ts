@@ -1,0 +1,61 @@
+/** Whether a page can be used by everybody, on every screen. */
+import { assert } from "@effect/vitest"
+import { Schema } from "effect"
+import { readFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { desktop, phone, type Tab, type Theme, type Viewport } from "../../src/console/Tab.ts"
+
+/** Asserts that the open page violates no rule and does not overflow, in both themes and on screens of all sizes. */
+export const check = async (tab: Tab, name: string): Promise<void> => {
+  const violations: Array<string> = []
+  for (const [viewport, theme, rules] of looks) {
+    await tab.show(viewport, theme)
+    await tab.evaluate(stillness)
+    const found = rules === null ? [] : await violationsOf(tab, rules)
+    const pixels = await tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    if (pixels !== 0) found.push(`${String(pixels)} pixels wider than the screen`)
+    violations.push(...found.map((violation) => `${name}, ${theme}, ${viewport.width} px: ${violation}`))
+  }
+  await tab.show(desktop, "light")
+  assert.deepStrictEqual(violations, [])
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Waits for the end of transitions, in which colors have values of neither theme. */
+const stillness = "new Promise(requestAnimationFrame).then(async () => " +
+  "{ while (document.getAnimations().some(({ transitionProperty }) => transitionProperty !== undefined)) " +
+  "await new Promise(requestAnimationFrame) })"
+
+/** The rules of WCAG 2.2 AA, and common practice. */
+const all = { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }
+
+/** Themes differ in colors alone. */
+const colors = { type: "rule", values: ["color-contrast", "link-in-text-block"] }
+
+/** The narrowest screen, on which nothing but the width is checked: it has the layout of `phone`. */
+const smallPhone: Viewport = { width: 360, height: 640 }
+
+const looks: ReadonlyArray<readonly [Viewport, Theme, rules: object | null]> = [
+  [desktop, "light", all],
+  [desktop, "dark", colors],
+  [phone, "dark", colors],
+  [phone, "light", all],
+  [smallPhone, "light", null]
+]
+
+const source = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+const Violations = Schema.fromJsonString(Schema.Array(Schema.String))
+
+const violationsOf = async (tab: Tab, runOnly: object): Promise<Array<string>> => {
+  // The policy of the page blocks injected scripts, but not what the developer tools evaluate.
+  if (await tab.evaluate("typeof axe") === "undefined") await tab.evaluate(await source)
+  const options = JSON.stringify({ runOnly, resultTypes: ["violations"] })
+  const found = await tab.evaluate(`axe.run(document, ${options}).then(({ violations }) =>
+    JSON.stringify(violations.flatMap(({ id, nodes }) =>
+      nodes.slice(0, 3).map(({ failureSummary, html }) => [id, html.slice(0, 200), failureSummary].join(" ")))))`)
+  return [...Schema.decodeUnknownSync(Violations)(found)]
+}

@@ -1,0 +1,56 @@
+/** The dialog that invites a person. */
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import { inviteMember, type Owner } from "../../api/manage.ts"
+import { problemOf } from "../../api/problem.ts"
+import type { Member } from "../../api/types.ts"
+import { FormDialog } from "../../components/Dialog.tsx"
+import { SelectField, TextField } from "../../components/Field.tsx"
+
+const roles: ReadonlyArray<{ readonly value: Member["role"]; readonly label: string }> = [
+  { value: "member", label: "Member: can change the account" },
+  { value: "viewer", label: "Viewer: can read everything" }
+]
+
+/** E-mail address and role. */
+export const InviteDialog = ({ onClose, onInvited, owner }: {
+  readonly owner: Owner
+  readonly onClose: () => void
+  readonly onInvited: (link: { readonly email: string; readonly url: string }) => void
+}) => {
+  const [email, setEmail] = useState("")
+  const [role, setRole] = useState<Member["role"]>("member")
+  const invite = useMutation({
+    mutationFn: () => inviteMember(owner, { email: email.trim(), role }),
+    onSuccess: ({ email, link: { url } }) => onInvited({ email, url })
+  })
+  return (
+    <FormDialog
+      title="Invite a person"
+      about="You get a sign-in link to send. No e-mail is sent."
+      submit="Invite"
+      busy={invite.isPending || email.trim() === ""}
+      error={invite.error}
+      onClose={onClose}
+      onSubmit={() => invite.mutate()}
+    >
+      <TextField
+        label="E-mail"
+        type="email"
+        required
+        maxLength={254}
+        autoComplete="off"
+        value={email}
+        error={problemOf(invite.error).issues.get("email")}
+        onChange={(event) => setEmail(event.target.value)}
+        help="With this address, the person can also sign in with an identity provider."
+      />
+      <SelectField
+        label="Role"
+        options={roles}
+        value={role}
+        onChange={(event) => setRole(roles.find(({ value }) => value === event.target.value)?.value ?? role)}
+      />
+    </FormDialog>
+  )
+}

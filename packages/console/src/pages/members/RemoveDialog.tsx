@@ -1,0 +1,50 @@
+/** The dialog that removes a member. */
+import { useMutation, useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { keysQuery, type Owner, removeMember } from "../../api/manage.ts"
+import { queryClient } from "../../api/queries.ts"
+import type { Member } from "../../api/types.ts"
+import { FormDialog } from "../../components/Dialog.tsx"
+import { Checkbox } from "../../components/Field.tsx"
+import { plural } from "../../format/number.ts"
+
+/** Offers to revoke the API keys that the member has created. */
+export const RemoveDialog = ({ member: { email, id }, onClose, owner, refresh }: {
+  readonly owner: Owner
+  readonly member: Member
+  readonly refresh: () => void
+  readonly onClose: () => void
+}) => {
+  const [revokesKeys, setRevokesKeys] = useState(false)
+  const { data: keys } = useQuery(keysQuery(owner))
+  const created = keys?.data.filter(({ created_by, revoked_at }) => created_by === id && revoked_at === null) ?? []
+  const remove = useMutation({
+    mutationFn: () => removeMember(owner, id, revokesKeys),
+    onSuccess: () => {
+      refresh()
+      void queryClient.invalidateQueries({ queryKey: ["keys", owner] })
+      onClose()
+    }
+  })
+  return (
+    <FormDialog
+      title={`Remove ${email}?`}
+      submit="Remove member"
+      tone="danger"
+      busy={remove.isPending}
+      error={remove.error}
+      onClose={onClose}
+      onSubmit={() => remove.mutate()}
+    >
+      <p className="text-muted">The person is signed out at once. Jobs and results stay.</p>
+      {created.length > 0 && (
+        <Checkbox
+          label={`Also revoke ${plural(created.length, "API key")} that this member created`}
+          help={created.map(({ name }) => name).join(", ")}
+          checked={revokesKeys}
+          onChange={(event) => setRevokesKeys(event.target.checked)}
+        />
+      )}
+    </FormDialog>
+  )
+}

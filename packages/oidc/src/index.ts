@@ -1,0 +1,2 @@
+export * as OidcOptions from "./OidcOptions.ts"
+export * as OidcProviders from "./OidcProviders.ts"
