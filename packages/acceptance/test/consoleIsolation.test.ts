@@ -64,6 +64,8 @@ const cases: Readonly<Record<string, Case>> = {
   "webhooks.listWebhookSends": { thing: "endpoint" },
   "webhooks.listWebhookDeliveries": { thing: "endpoint" },
   "webhooks.resendWebhookDelivery": { thing: "endpoint" },
+  "webhooks.getWebhookDelivery": { thing: "endpoint" },
+  "webhooks.resendFailedDeliveries": { thing: "endpoint", body: { since: "2026-01-01T00:00:00Z" } },
   "reports.getSummary": "reads",
   "reports.getStatement": "reads",
   "reports.getActivity": { thing: "job" },

@@ -37,9 +37,8 @@ export interface HttpOptions extends OperatorListener.Address {
   /** The listener for operators. Default `shared`. */
   readonly operator?: OperatorListener.OperatorListener | undefined
   /**
-   * How long the server continues to accept requests after a stop signal, while
-   * `/readyz` returns 503, so that load balancers stop sending requests before
-   * connections are refused. Default 0.
+   * How long the server continues to accept requests after a stop signal, while `/readyz` returns 503, so that load
+   * balancers stop sending requests before connections are refused. Default 0.
    */
   readonly drain?: Duration.Input | undefined
   /** How long requests may continue after the server stops accepting connections. Default 25 seconds. */

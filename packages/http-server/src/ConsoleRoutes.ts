@@ -64,7 +64,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       SessionsRoutes.layer,
       KeyRoutes.layer,
       MemberRoutes.layer(all),
-      WebhookRoutes.layer,
+      WebhookRoutes.layer(all),
       ReportRoutes.layer(all),
       ViewRoutes.layer
     ]),
