@@ -1,6 +1,7 @@
 /** The account of an API key: both plan groups, their limits, and the download limits. */
 import { Schema } from "effect"
 import { field, flag, int, nullable, object, text, time } from "./internal/fields.ts"
+import { keyUse } from "./internal/keyUse.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 
 /** The use of a daily quota. */
@@ -61,16 +62,6 @@ export const DownloadLimits = object("DownloadLimits", "The download limits of t
   job_download_multiple: int("How many times its size each result can be downloaded per UTC day.")
 })
 
-/** Credits and jobs of a key. */
-const use = (description: string) =>
-  field(
-    Schema.Struct({
-      credits: int("Credits of jobs that are not refunded."),
-      jobs: int("Jobs that are not refunded.")
-    }),
-    description
-  )
-
 /** The budget of an API key, and what is used of it. */
 export const KeyBudget = object("KeyBudget", "The budget of an API key, and what is used of it.", {
   credits_per_day: nullable(Int64, "Credits per UTC day; `null`: no limit."),
@@ -78,7 +69,7 @@ export const KeyBudget = object("KeyBudget", "The budget of an API key, and what
   jobs_per_day: nullable(Int64, "Jobs per UTC day; `null`: no limit."),
   jobs_per_month: nullable(Int64, "Jobs per UTC month; `null`: no limit."),
   used: field(
-    Schema.Struct({ day: use("Today, in UTC."), month: use("In this month, in UTC.") }),
+    Schema.Struct({ day: keyUse("Today, in UTC."), month: keyUse("In this month, in UTC.") }),
     "What the key, and those that it replaced, have used."
   )
 })

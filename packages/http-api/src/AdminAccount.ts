@@ -3,6 +3,7 @@ import { Result, Schema } from "effect"
 import { IpInterface } from "effect/net"
 import { AdminCreditsPlan, AdminStudioPlan } from "./AdminPlan.ts"
 import { field, int, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
+import { keyUse } from "./internal/keyUse.ts"
 import { overlapRequest } from "./internal/overlapRequest.ts"
 import { page } from "./internal/pages.ts"
 import { KeyScope } from "./RequestPolicy.ts"
@@ -143,15 +144,6 @@ const budget = field(
   "The limits of the key and of those that it replaced; each `null` if there is none."
 )
 
-const use = (description: string) =>
-  field(
-    Schema.Struct({
-      credits: int("Credits of jobs that are not refunded."),
-      jobs: int("Jobs that are not refunded.")
-    }),
-    description
-  )
-
 const key = {
   id: text("The id of the key, `key_…`."),
   name: text("The name of the key."),
@@ -180,7 +172,7 @@ export const AdminKey = object("AdminKey", "An API key, without the key itself."
   ...keyTerms,
   budget,
   used: nullable(
-    Schema.Struct({ day: use("Today, in UTC."), month: use("In this month, in UTC.") }),
+    Schema.Struct({ day: keyUse("Today, in UTC."), month: keyUse("In this month, in UTC.") }),
     "What is used of the budget; `null` for a key without limits."
   ),
   created_at: time("When the key was created."),

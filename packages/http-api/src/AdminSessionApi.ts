@@ -23,7 +23,9 @@ export const AdminOperatorSessionList = object("AdminOperatorSessionList", "The 
 })
 
 const operatorId = {
-  id: parameter("The id of the operator, `opr_…` or `oidc:…`, or `owner` for `KINORA_ADMIN_TOKEN`.")
+  id: parameter(
+    "The id of the operator: `opr_…`, `owner` for `KINORA_ADMIN_TOKEN`, or `oidc:…` for one of an identity provider."
+  )
 }
 const sessions = "/operators/:id/sessions"
 

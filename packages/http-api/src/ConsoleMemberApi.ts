@@ -1,17 +1,9 @@
 /** The part of the API of the console that is about the members of the account. */
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ConsoleAuth } from "./Access.ts"
-import {
-  AccountMember,
-  AccountMemberList,
-  invited,
-  InviteMemberRequest,
-  linked,
-  memberId,
-  removeMemberQuery,
-  UpdateMemberRequest
-} from "./AccountMember.ts"
+import { AccountMemberList, memberId } from "./AccountMember.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
+import { invitation, link, removal, roleChange } from "./internal/memberOperations.ts"
 import * as Policy from "./RequestPolicy.ts"
 
 const params = { id: memberId }
@@ -28,43 +20,39 @@ export class ConsoleMembers extends HttpApiGroup.make("members").add(
   submit(
     Policy.browsing("member"),
     "Invite a person",
-    "The response has a link that works once, within 10 minutes. A person who signs in with an identity provider or a proxy " +
-      "with this e-mail address, if it is verified, is the same member.",
+    invitation.description,
     ["member_exists", "too_many_members", "too_many_links"],
-    (error) =>
-      HttpApiEndpoint.post("inviteMember", "/members", { payload: InviteMemberRequest, success: invited, error })
+    (error) => HttpApiEndpoint.post("inviteMember", "/members", { ...invitation.schemas, error })
   ),
   submit(
     Policy.browsing("member"),
-    "Change the role of a member",
-    "Ends the sessions of the member, since the rights of a session do not change.",
+    roleChange.summary,
+    roleChange.description,
     ["not_found"],
     (error) =>
       HttpApiEndpoint.patch("updateMember", "/members/:id", {
         params,
-        payload: UpdateMemberRequest,
-        success: AccountMember,
+        ...roleChange.schemas,
         error
       })
   ),
   alter(
     Policy.browsing("member"),
-    "Create a sign-in link of a member",
-    "The link works once, within 10 minutes, and starts a session of the member.",
+    link.summary,
+    link.description,
     ["not_found", "too_many_links"],
     (error) =>
-      HttpApiEndpoint.post("createMemberSignInLink", "/members/:id/sign-in-links", { params, success: linked, error })
+      HttpApiEndpoint.post("createMemberSignInLink", "/members/:id/sign-in-links", { params, ...link.schemas, error })
   ),
   alter(
     Policy.browsing("member"),
-    "Remove a member",
-    "Ends the sessions of the member, and with `revoke_keys` those of the API keys that the member has created.",
+    removal.summary,
+    removal.description,
     ["not_found"],
     (error) =>
       HttpApiEndpoint.delete("removeMember", "/members/:id", {
         params,
-        query: removeMemberQuery,
-        success: HttpApiSchema.NoContent,
+        ...removal.schemas,
         error
       })
   )

@@ -3,7 +3,7 @@ import { Accounts } from "@kinora/accounts"
 import { AuditLog } from "@kinora/operators"
 import { Member, Members } from "@kinora/sessions"
 import type { GroupRule } from "@kinora/sessions/IdentityProviders"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Browsers from "./Browsers.ts"
 import { errorOf } from "./Envelope.ts"
@@ -177,6 +177,13 @@ it.effect("gives people of a group a session of an operator, who is named in the
     const actor = "oidc:team:ada@example.com"
     assert.deepInclude(suspended, { action: "accounts.suspendAccount", actor, role: "support" })
     assert.deepInclude(signedIn, { action: "session.signIn", actor, role: "support" })
+    const path = `/admin/v1/operators/${encodeURIComponent(actor)}/sessions`
+    const key = Redacted.value(adminToken)
+    const listed = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) }))
+    assert.deepStrictEqual(listed((yield* send("GET", path, { key })).json).data.map(({ id }) => id), [shown.id])
+    assert.strictEqual((yield* send("DELETE", path, { key })).status, 204)
+    errorOf(yield* page("GET", "/admin/v1/accounts"), "unauthorized")
+
     const unverified = { ...helper, isEmailVerified: false }
     const other = yield* sessionAfter(send, yield* Provider.signIn(send, team, unverified))
     assert.strictEqual(other.shown.name, "1815")

@@ -1,6 +1,6 @@
 /** Sessions, sign-in codes and members in Postgres. Of a token and of a code, the tables hold the hash only. */
 import type { Migrations } from "@kinora/persistence/Migrations"
-import { mapSql } from "@kinora/persistence/StorageError"
+import { methods } from "@kinora/persistence/StorageError"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Codes from "./internal/sql/codes.ts"
@@ -19,29 +19,33 @@ export const migrations: Migrations = {
 export const layer: Layer.Layer<SessionStore, never, SqlClient.SqlClient> = Layer.effect(
   SessionStore,
   Effect.map(SqlClient.SqlClient, (sql) =>
-    SessionStore.of({
-      lock: (subject) => Rows.lock(sql, subject).pipe(mapSql("SessionStore.lock")),
-      insertSession: (start) => Rows.insert(sql, start).pipe(mapSql("SessionStore.insertSession")),
-      findSession: (hash) => Rows.find(sql, hash).pipe(mapSql("SessionStore.findSession")),
-      listSessions: (reach) => Rows.list(sql, reach).pipe(mapSql("SessionStore.listSessions")),
-      deleteSessions: (ids) => Rows.remove(sql, ids).pipe(mapSql("SessionStore.deleteSessions")),
-      noteUse: (id, idle) => Rows.noteUse(sql, id, idle).pipe(mapSql("SessionStore.noteUse")),
-      saveView: (id, view) => Rows.saveView(sql, id, view).pipe(mapSql("SessionStore.saveView")),
-      insertCode: (grant, hash, maxAge) =>
-        Codes.insert(sql, grant, hash, maxAge).pipe(mapSql("SessionStore.insertCode")),
-      countCodes: (subject) => Codes.count(sql, subject).pipe(mapSql("SessionStore.countCodes")),
-      takeCode: (hash) => Codes.take(sql, hash).pipe(mapSql("SessionStore.takeCode")),
-      deleteCodes: (reach) => Codes.remove(sql, reach).pipe(mapSql("SessionStore.deleteCodes")),
-      deleteEnded: (limit) =>
-        Effect.zipWith(Rows.deleteEnded(sql, limit), Codes.deleteExpired(sql, limit), Math.max).pipe(
-          mapSql("SessionStore.deleteEnded")
-        ),
-      insertMember: (member) => Members.insert(sql, member).pipe(mapSql("SessionStore.insertMember")),
-      listMembers: (account) => Members.list(sql, account).pipe(mapSql("SessionStore.listMembers")),
-      findMembers: (identity) => Members.find(sql, identity).pipe(mapSql("SessionStore.findMembers")),
-      findMember: (id) => Members.findOne(sql, id).pipe(mapSql("SessionStore.findMember")),
-      saveIdentity: (id, identity) => Members.saveIdentity(sql, id, identity).pipe(mapSql("SessionStore.saveIdentity")),
-      saveRole: (id, role) => Members.saveRole(sql, id, role).pipe(mapSql("SessionStore.saveRole")),
-      deleteMembers: (ids) => Members.remove(sql, ids).pipe(mapSql("SessionStore.deleteMembers"))
-    }))
+    SessionStore.of(methods("SessionStore", sql, {
+      lock: Rows.lock,
+      insertSession: Rows.insert,
+      findSession: Rows.find,
+      listSessions: Rows.list,
+      deleteSessions: Rows.remove,
+      noteUse: Rows.noteUse,
+      saveView: Rows.saveView,
+      insertCode: Codes.insert,
+      countCodes: Codes.count,
+      takeCode: Codes.take,
+      deleteCodes: Codes.remove,
+      deleteEnded,
+      insertMember: Members.insert,
+      listMembers: Members.list,
+      findMembers: Members.find,
+      findMember: Members.findOne,
+      saveIdentity: Members.saveIdentity,
+      saveRole: Members.saveRole,
+      deleteMembers: Members.remove
+    })))
 )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Deletes sessions and codes that have ended, up to `limit` of each. Returns the higher number. */
+const deleteEnded = (sql: SqlClient.SqlClient, limit: number) =>
+  Effect.zipWith(Rows.deleteEnded(sql, limit), Codes.deleteExpired(sql, limit), Math.max)

@@ -10,6 +10,15 @@ const operators = test("http-server/test/OperatorSessions.test.ts")
 const store = test("sessions/test/SessionsContract.ts")
 const codes = test("sessions/test/CodesContract.ts")
 
+const members = test("http-server/test/Members.test.ts")
+const people = test("http-server/test/People.test.ts")
+const providers = test("http-server/test/ProviderSignIn.test.ts")
+const proxy = test("http-server/test/ProxySignIn.test.ts")
+const waits = test("http-server/test/SessionWaits.test.ts")
+const oidc = test("hosting/test/Oidc.test.ts")
+const idTokens = test("oidc/test/IdTokens.test.ts")
+const memberStore = test("sessions/test/MembersContract.ts")
+
 /** Rows of the tables of operations, which are generated. */
 const operations = { "| ": test("hosting/test/docs/apiOperations.test.ts")("lists every operation of the console API") }
 
@@ -36,7 +45,8 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
     ],
     "- `/v1` and `/admin/v1` accept": [
       ...sessions("does not ask programs with a key for the page they come from"),
-      ...operators("gives operators their role in /admin/v1, and records changes under their id")
+      ...operators("gives operators their role in /admin/v1, and records changes under their id"),
+      ...members("records the changes of members to keys, webhooks and sessions")
     ],
     "- A session of an account counts": sessions("counts requests per session"),
     "- [Errors]": test("hosting/test/docs/errors.test.ts")("lists every code")
@@ -65,7 +75,8 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
         "does not ask programs with a key for the page they come from"
       ),
       ...operators("rejects changes of operators from other pages")
-    ]
+    ],
+    "- On HTTPS": signIn("sets a cookie that scripts and other sites cannot use")
   },
   "sign-in-and-out": {
     ...operations,
@@ -83,7 +94,64 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
     "- Failed sign-ins count": signIn("counts failed sign-ins of an address"),
     "- `GET` returns": sessions("ends a session without use after 12 hours, which showing it does not prolong"),
     "- `DELETE` ends": signIn("signs in with a link once, shows the session, and signs out"),
-    "- Sign-ins and sign-outs": signIn("records the sign-ins and sign-outs of operators")
+    "- Sign-ins, failed sign-ins": [
+      ...signIn("records the sign-ins and sign-outs of operators, of links and of keys"),
+      ...providers("records sign-ins, sign-outs and failed sign-ins"),
+      ...providers("counts failed sign-ins of an address, but no outage of the provider")
+    ]
+  },
+  "identity-providers": {
+    ...operations,
+    "- `GET /console/v1/sign-in` returns": providers("lists the providers, and none without a configuration"),
+    "- `GET /console/v1/sign-in/oidc/": providers(
+      "signs a person in to the account with the same verified address, and opens the page",
+      "opens only pages of the console afterwards",
+      "gives every sign-in another state, nonce and verifier"
+    ),
+    "- The provider sends the browser": [
+      ...providers(
+        "rejects a response with another state, in another browser, of another provider, or twice",
+        "rejects a response after 10 minutes"
+      ),
+      ...oidc("accepts the response of a provider once, and only in the browser that has begun the sign-in"),
+      ...idTokens("rejects ID tokens of another audience, issuer, sign-in, time or key")
+    ],
+    "- A successful sign-in": [
+      ...providers("signs a person in to the account with the same verified address, and opens the page"),
+      ...test("acceptance/test/oidcBrowser.test.ts")("the first page after the provider has the session")
+    ],
+    "- A failed sign-in leads": [
+      ...providers(
+        "leads to the sign-in page with the reason of a failure",
+        "counts failed sign-ins of an address, but no outage of the provider"
+      ),
+      ...oidc("leads to the sign-in page with the reason if a sign-in fails")
+    ],
+    "- A person is known": people(
+      "adds a person to the account once, and ends the session when the member is removed",
+      "keeps people of different providers apart",
+      "finds a member by the identity when the address has changed",
+      "turns an invitation into a member of the role that was invited"
+    ),
+    "- For the accounts that": people(
+      "lets groups decide who is a member of the accounts that they name, at each sign-in"
+    ),
+    "- A person of several accounts": people("prefers the account with the person's address"),
+    "- A group with the role": people(
+      "gives people of a group a session of an operator, who is named in the audit log",
+      "gives no session of an operator on a listener without the operator API"
+    )
+  },
+  "trusted-proxy": {
+    "- If `proxy_user_header`": proxy(
+      "signs in the person whom a trusted proxy names, as a member of the account",
+      "rejects a person without an account, and a page of another site"
+    ),
+    "- The header counts only": proxy(
+      "ignores the header from all other addresses, also from a client that a proxy has forwarded",
+      "ignores the header unless it is configured, with the proxies that may send it",
+      "rejects a header that is sent twice, or that is no e-mail address"
+    )
   },
   "sessions": {
     ...operations,
@@ -96,6 +164,7 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
         "ends the sessions of a revoked key and of a suspended account, also after it is resumed",
         "ends the event streams of a session within 5 seconds after its end"
       ),
+      ...waits("ends the waits and event streams of a session that is signed out, removed, revoked"),
       ...operators(
         "ends the sessions of an operator that is revoked or expires",
         "ends the sessions of KINORA_ADMIN_TOKEN"
@@ -106,6 +175,25 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
       ...store("are listed and ended within their reach only", "end with sign-out, with all others")
     ],
     "- An API key, a role": store("never exceed sessionsMax of a subject")
+  },
+  "members": {
+    ...operations,
+    "- Members manage the members": members(
+      "invites a person with a link, lists the members, changes the role, and removes a member",
+      "never shows or changes members of another account, and none to API keys and operators"
+    ),
+    "- An invitation has": members(
+      "invites a person with a link, lists the members, changes the role, and removes a member",
+      "has at most 100 members and 20 unused links of one"
+    ),
+    "- A member has": members("is the same member after the first sign-in with an identity provider"),
+    "- `PATCH` changes": [
+      ...members("records who created a key, and revokes the keys of a removed member if asked"),
+      ...memberStore(
+        "lose their sessions with a change of their role and with their removal",
+        "lose their sign-in links with a change of their role and with their removal"
+      )
+    ]
   },
   "api-keys": {
     ...operations,

@@ -135,6 +135,15 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
       ...webhookRoutes("forbids caches to store an API key")
     ]
   },
+  "members": {
+    ...operations,
+    "- The operations are": test("http-server/test/Members.test.ts")(
+      "lets operators invite, change and remove the members of an account"
+    ),
+    "- A deleted account": test("http-server/test/Members.test.ts")(
+      "lets operators invite, change and remove the members of an account"
+    )
+  },
   "plans": {
     ...operations,
     "- A plan has": admin("sets and ends the plan of each group"),

@@ -1,6 +1,7 @@
 /** Reports, and the operator API. */
 import { checkouts } from "./checkouts.ts"
 import { ofOperators } from "./everywhere.ts"
+import { members } from "./members.ts"
 import { fieldOf, type Findings, type Walk, walk } from "./Walk.ts"
 
 /** Reads models, the account, usage and health. */
@@ -28,6 +29,7 @@ export const reports = async (findings: Findings): Promise<void> => {
 export const operators = async (findings: Findings): Promise<void> => {
   await walk(findings, {}, accounts)
   await walk(findings, {}, badBodies)
+  await walk(findings, {}, members)
   await walk(findings, {}, roles)
   await walk(findings, {}, tooManyOperators)
   await checkouts(findings)

@@ -67,18 +67,20 @@ export const Dialog = ({ about, children, footer, look = "center", onClose, titl
   )
 }
 
-/** A form in a dialog. Errors are shown above the buttons. */
-export const FormDialog = ({ about, busy, children, error, onClose, onSubmit, submit, title, tone = "primary" }: {
-  readonly title: string
-  readonly about?: ReactNode
-  readonly submit: string
-  readonly tone?: "primary" | "danger"
-  readonly busy: boolean
-  readonly error: unknown
-  readonly onClose: () => void
-  readonly onSubmit: () => void
-  readonly children?: ReactNode
-}) => {
+/** A form in a dialog that makes a change. Its error is shown above the buttons. It cannot be submitted while `invalid`. */
+export const FormDialog = (
+  { about, change, children, invalid = false, onClose, onSubmit, submit, title, tone = "primary" }: {
+    readonly title: string
+    readonly about?: ReactNode
+    readonly submit: string
+    readonly tone?: "primary" | "danger"
+    readonly change: { readonly isPending: boolean; readonly error: unknown }
+    readonly invalid?: boolean
+    readonly onClose: () => void
+    readonly onSubmit: () => void
+    readonly children?: ReactNode
+  }
+) => {
   const form = useId()
   return (
     <Dialog
@@ -88,7 +90,7 @@ export const FormDialog = ({ about, busy, children, error, onClose, onSubmit, su
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button form={form} type="submit" variant={tone} disabled={busy}>{submit}</Button>
+          <Button form={form} type="submit" variant={tone} disabled={change.isPending || invalid}>{submit}</Button>
         </>
       }
     >
@@ -102,7 +104,7 @@ export const FormDialog = ({ about, busy, children, error, onClose, onSubmit, su
       >
         {children}
       </form>
-      {error !== null && error !== undefined && <Problem title={`${submit} failed`} error={error} />}
+      {change.error !== null && <Problem title={`${submit} failed`} error={change.error} />}
     </Dialog>
   )
 }

@@ -14,6 +14,17 @@ export interface ChangeRequest {
   readonly params?: Readonly<Record<string, string>>
 }
 
+/** Makes a handler that responds to the named refusals with their API errors, and records its change. */
+type MakeChange = <
+  const Name extends RefusalName,
+  Request extends ChangeRequest,
+  Yielded extends Effect.Effect<unknown, unknown, unknown>,
+  A
+>(
+  names: ReadonlyArray<Name>,
+  body: (request: Request) => Generator<Yielded, A, never>
+) => (request: Request) => Effect.Effect<A, Answered<ErrorOf<Yielded>, Name>, ServicesOf<Yielded>>
+
 /**
  * `answers` for a handler that changes something: the handler and its entry in the audit
  * log are one unit of work, so a refused change leaves no entry. The unit may run the
@@ -22,15 +33,7 @@ export interface ChangeRequest {
  *
  * The subject of the entry is the last id of the path, unless the handler notes another one.
  */
-export const changes = <
-  const Name extends RefusalName,
-  Request extends ChangeRequest,
-  Yielded extends Effect.Effect<unknown, unknown, unknown>,
-  A
->(
-  names: ReadonlyArray<Name>,
-  body: (request: Request) => Generator<Yielded, A, never>
-): (request: Request) => Effect.Effect<A, Answered<ErrorOf<Yielded>, Name>, ServicesOf<Yielded>> => {
+export const changes: MakeChange = (names, body) => {
   const run = Effect.fnUntraced(body)
   return (request) => answering(names, audited(request, run(request)))
 }
@@ -39,15 +42,7 @@ export const changes = <
  * `changes` for a handler that calls other servers, such as a name server, for which a unit of work must not wait. The entry
  * is appended after the change.
  */
-export const slowChanges = <
-  const Name extends RefusalName,
-  Request extends ChangeRequest,
-  Yielded extends Effect.Effect<unknown, unknown, unknown>,
-  A
->(
-  names: ReadonlyArray<Name>,
-  body: (request: Request) => Generator<Yielded, A, never>
-): (request: Request) => Effect.Effect<A, Answered<ErrorOf<Yielded>, Name>, ServicesOf<Yielded>> => {
+export const slowChanges: MakeChange = (names, body) => {
   const run = Effect.fnUntraced(body)
   return (request) => answering(names, auditedAfter(request, run(request)))
 }

@@ -8,7 +8,7 @@ import type { GroupRule, IdentityProvider, Person } from "@kinora/sessions/Ident
 import { Data, Effect, Option } from "effect"
 
 /** The person is neither an operator nor a member of an active account. */
-export class NoAccount extends Data.TaggedError("NoAccount")<{
+class NoAccount extends Data.TaggedError("NoAccount")<{
   /** Whether an unverified address is the reason that no account was looked for. */
   readonly isUnverified: boolean
 }> {}
@@ -160,7 +160,8 @@ const makeChanges = Effect.gen(function*() {
     for (const { account, id } of yield* members.find(person)) {
       if (ruled.has(account) && ruled.get(account) === undefined) yield* members.remove(account, id)
     }
-  })
+    // Another sign-in has removed the member meanwhile.
+  }, Effect.catchTag("SessionsError", () => Effect.void))
 
   return { join, leave }
 })

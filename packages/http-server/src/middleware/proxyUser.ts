@@ -8,7 +8,7 @@ import type { RequestState } from "./currentRequest.ts"
 type Options = Pick<HttpServerOptions, "proxyUserHeader" | "trustedProxies">
 
 /** The issuer of people whom the proxy authenticates. Their subject is the e-mail address. */
-export const issuer = "proxy"
+const issuer = "proxy"
 
 /** Returns the person of a request: of one that a trusted proxy has sent, with an e-mail address in the header. */
 export const personOf = (state: RequestState, options: Options) => {

@@ -12,7 +12,7 @@ import * as SessionCookie from "./sessionCookie.ts"
 import * as SessionOwner from "./sessionOwner.ts"
 
 /** The account, the member, the key or the operator of the session has ended. */
-export class OwnerEnded extends Data.TaggedError("OwnerEnded")<{}> {}
+class OwnerEnded extends Data.TaggedError("OwnerEnded")<{}> {}
 
 /** Details of a sign-in for its entry, without secrets. */
 export type Details = Readonly<Record<string, Schema.Json>>

@@ -1,7 +1,13 @@
 /** HTTP servers on this machine that record what they receive. */
 import { Effect, type Scope } from "effect"
 import { once } from "node:events"
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http"
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse
+} from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 
 /** A received request. */
@@ -28,32 +34,37 @@ export type Handler = (request: Received, response: ServerResponse) => void
 export const listen = (handle: Handler): Effect.Effect<Listening, never, Scope.Scope> =>
   Effect.gen(function*() {
     const requests: Array<Received> = []
-    const sockets = new Set<Socket>()
     const server = createServer((message, response) => {
       void receive(message, (request) => {
         requests.push(request)
         handle(request, response)
       }).catch(() => response.destroy())
     })
-    server.on("connection", (socket: Socket) => {
-      sockets.add(socket)
-      socket.on("error", () => {})
-      socket.on("close", () => sockets.delete(socket))
-    })
-    yield* Effect.acquireRelease(
-      Effect.promise(async () => {
-        server.listen(0, "127.0.0.1")
-        await once(server, "listening")
-      }),
-      () =>
-        Effect.promise(async () => {
-          for (const socket of sockets) socket.destroy()
-          server.close()
-          await once(server, "close")
-        })
-    )
-    return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+    return { origin: `http://127.0.0.1:${yield* serve(server)}`, requests }
   })
+
+/** Starts to listen on a free port of this machine, and returns it. Closes the server and its connections with the scope. */
+export const serve = Effect.fnUntraced(function*(server: Server) {
+  const sockets = new Set<Socket>()
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket)
+    socket.on("error", () => {})
+    socket.on("close", () => sockets.delete(socket))
+  })
+  yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      server.listen(0, "127.0.0.1")
+      await once(server, "listening")
+    }),
+    () =>
+      Effect.promise(async () => {
+        for (const socket of sockets) socket.destroy()
+        server.close()
+        await once(server, "close")
+      })
+  )
+  return (server.address() as AddressInfo).port
+})
 
 /** Responds with JSON. */
 export const json = (

@@ -1,10 +1,9 @@
 /** An identity provider on this machine: `oidc-provider` over HTTP, with people who sign in without a form. */
 import { Effect } from "effect"
 import { generateKeyPairSync } from "node:crypto"
-import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import type { AddressInfo, Socket } from "node:net"
 import { type JWK, Provider } from "oidc-provider"
+import * as Listener from "./Listener.ts"
 
 /** Claims of a person. `sub` is the id of the person. */
 export interface PersonClaims {
@@ -49,30 +48,12 @@ export const start = Effect.fnUntraced(function*(clients: ReadonlyArray<OidcClie
   let hanging: string | undefined
   let respond: (request: IncomingMessage, response: ServerResponse) => void = () => {}
 
-  const sockets = new Set<Socket>()
   const server = createServer((request, response) => {
     const path = request.url?.split("?", 1)[0] ?? ""
     paths.push(path)
     if (path !== hanging) respond(request, response)
   })
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket)
-    socket.on("close", () => sockets.delete(socket))
-  })
-  yield* Effect.acquireRelease(
-    Effect.promise(async () => {
-      server.listen(0, "127.0.0.1")
-      await once(server, "listening")
-    }),
-    () =>
-      Effect.promise(async () => {
-        for (const socket of sockets) socket.destroy()
-        server.close()
-        await once(server, "close")
-      })
-  )
-
-  const issuer = `http://${host}:${(server.address() as AddressInfo).port}`
+  const issuer = `http://${host}:${yield* Listener.serve(server)}`
   const register = (clients: ReadonlyArray<OidcClient>) => {
     const provider = makeProvider(issuer, clients, people)
     const handle = provider.callback()

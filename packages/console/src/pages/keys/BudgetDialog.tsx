@@ -29,8 +29,8 @@ export const BudgetDialog = ({ apiKey, onClose, owner }: {
       title={`Budget of ${apiKey.name}`}
       about="What jobs of the key can cost per UTC day and month. The keys that it replaced share the budget. It applies within 5 seconds."
       submit="Change budget"
-      busy={save.isPending || Object.keys(change).length === 0}
-      error={save.error}
+      change={save}
+      invalid={Object.keys(change).length === 0}
       onClose={onClose}
       onSubmit={() => save.mutate()}
     >

@@ -60,8 +60,8 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
     <FormDialog
       title="Create an API key"
       submit="Create key"
-      busy={create.isPending || name.trim() === "" || chosen.length === 0}
-      error={create.error}
+      change={create}
+      invalid={name.trim() === "" || chosen.length === 0}
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >

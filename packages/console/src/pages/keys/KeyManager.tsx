@@ -163,8 +163,7 @@ const RevokeDialog = ({ apiKey, onClose, owner }: {
       title={`Revoke ${apiKey.name}?`}
       submit="Revoke key"
       tone="danger"
-      busy={revoke.isPending}
-      error={revoke.error}
+      change={revoke}
       onClose={onClose}
       onSubmit={() => revoke.mutate()}
     >

@@ -27,8 +27,7 @@ export const RollKeyDialog = ({ apiKey, onClose, onCreated, owner }: {
       title={`Roll ${apiKey.name}`}
       about="Creates a new key with the same name and restrictions."
       submit="Roll key"
-      busy={roll.isPending}
-      error={roll.error}
+      change={roll}
       onClose={onClose}
       onSubmit={() => roll.mutate()}
     >

@@ -29,8 +29,8 @@ export const InviteDialog = ({ onClose, onInvited, owner }: {
       title="Invite a person"
       about="You get a sign-in link to send. No e-mail is sent."
       submit="Invite"
-      busy={invite.isPending || email.trim() === ""}
-      error={invite.error}
+      change={invite}
+      invalid={email.trim() === ""}
       onClose={onClose}
       onSubmit={() => invite.mutate()}
     >

@@ -150,8 +150,7 @@ const RoleDialog = ({ member, onClose, owner, refresh }: {
     <FormDialog
       title={`Make ${member.email} a ${role}?`}
       submit={`Make ${role}`}
-      busy={change.isPending}
-      error={change.error}
+      change={change}
       onClose={onClose}
       onSubmit={() => change.mutate()}
     >

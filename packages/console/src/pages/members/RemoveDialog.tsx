@@ -31,8 +31,7 @@ export const RemoveDialog = ({ member: { email, id }, onClose, owner, refresh }:
       title={`Remove ${email}?`}
       submit="Remove member"
       tone="danger"
-      busy={remove.isPending}
-      error={remove.error}
+      change={remove}
       onClose={onClose}
       onSubmit={() => remove.mutate()}
     >

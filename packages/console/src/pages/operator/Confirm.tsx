@@ -28,8 +28,8 @@ export const ConfirmButton = ({ act, children, label, size = "sm", title, tone =
           title={title}
           submit={label}
           tone={tone}
-          busy={change.isPending || (typed !== undefined && text !== typed)}
-          error={change.error}
+          change={change}
+          invalid={typed !== undefined && text !== typed}
           onClose={() => setOpen(false)}
           onSubmit={() => change.mutate()}
         >

@@ -75,8 +75,8 @@ export const EndpointDialog = ({ onClose, onCreated, owner }: {
     <FormDialog
       title="Add a webhook endpoint"
       submit="Add endpoint"
-      busy={create.isPending || url === "" || types?.length === 0}
-      error={isAboutUrl ? null : create.error}
+      change={{ isPending: create.isPending, error: isAboutUrl ? null : create.error }}
+      invalid={url === "" || types?.length === 0}
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >

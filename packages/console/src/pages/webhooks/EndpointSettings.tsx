@@ -168,8 +168,7 @@ const Deletion = ({ endpoint }: { readonly endpoint: Endpoint }) => {
           title="Delete this endpoint?"
           submit="Delete endpoint"
           tone="danger"
-          busy={remove.isPending}
-          error={remove.error}
+          change={remove}
           onClose={() => setAsking(false)}
           onSubmit={() => remove.mutate()}
         >

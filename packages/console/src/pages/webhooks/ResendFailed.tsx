@@ -31,8 +31,7 @@ export const ResendFailed = ({ endpoint, onClose }: { readonly endpoint: string;
       title="Resend failed deliveries"
       about="They are sent again under their ids, oldest first, with up to 4 attempts each."
       submit="Resend"
-      busy={resend.isPending}
-      error={resend.error}
+      change={resend}
       onClose={onClose}
       onSubmit={() => resend.mutate()}
     >

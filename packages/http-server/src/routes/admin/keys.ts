@@ -1,6 +1,7 @@
 /** API keys in the operator API. */
 import { Account, Accounts, ApiKey } from "@kinora/accounts"
 import { Catalog } from "@kinora/catalog"
+import type { KeyBudgetRequest } from "@kinora/http-api/AdminAccount"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Duration, Effect, Option } from "effect"
 import { changes, currentAuthor, note } from "../../middleware/changes.ts"
@@ -42,15 +43,7 @@ export const layer = EndpointGroup.make(
         function*({ params, payload }) {
           const account = yield* parseId(Account.AccountId.parse, params.id)
           const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
-          const { changed, former } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(payload.budget))
-          const unchanged = Object.keys(payload.budget).length === 0
-          yield* note({
-            unchanged,
-            before: { budget: KeyBudget.toWire(former) },
-            after: { account, budget: KeyBudget.toWire(changed.budget) }
-          })
-          if (!unchanged) yield* Effect.logInfo("An operator changed the budget of an API key", { account, key })
-          return keyOf(changed, (yield* accounts.spending.usedBy([changed])).get(changed.line))
+          return yield* changeBudget(accounts, account, key, payload.budget, "An operator")
         }
       ),
 
@@ -96,6 +89,25 @@ export const makeCheckModels = Effect.map(
       }
     })
 )
+
+/** Changes the budget of a key, records and logs the change unless it is empty, and returns the key. */
+export const changeBudget = Effect.fnUntraced(function*(
+  accounts: Accounts.Accounts["Service"],
+  account: Account.AccountId,
+  key: ApiKey.KeyId,
+  budget: KeyBudgetRequest,
+  author: "A member" | "An operator"
+) {
+  const { changed, former } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(budget))
+  const unchanged = Object.keys(budget).length === 0
+  yield* note({
+    unchanged,
+    before: { budget: KeyBudget.toWire(former) },
+    after: { account, budget: KeyBudget.toWire(changed.budget) }
+  })
+  if (!unchanged) yield* Effect.logInfo(`${author} changed the budget of an API key`, { account, key })
+  return keyOf(changed, (yield* accounts.spending.usedBy([changed])).get(changed.line))
+})
 
 // -----------------------------------------------------------------------------
 // internal

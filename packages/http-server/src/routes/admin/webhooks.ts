@@ -10,10 +10,11 @@ import { EndpointId } from "@kinora/webhooks/Endpoint"
 import { type Issued, Webhooks } from "@kinora/webhooks/Webhooks"
 import { Duration, Effect } from "effect"
 import { type ChangeRequest, changes, note } from "../../middleware/changes.ts"
-import { answers, invalidParameter, parseId } from "../../middleware/refusals.ts"
-import { deliveryOf, endpointOf, issuedOf, sendOf } from "../../wire/adminWebhook.ts"
+import { answers, parseId } from "../../middleware/refusals.ts"
+import { deliveryOf, endpointOf, issuedOf } from "../../wire/adminWebhook.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
+import { makeWebhookReads } from "../webhookReads.ts"
 
 /** The handlers. */
 export const layer = EndpointGroup.make(
@@ -26,6 +27,8 @@ export const layer = EndpointGroup.make(
     const accountOf = makeAccountOf(accounts)
 
     return handlers.handleAll({
+      ...makeWebhookReads(webhooks, idsOf),
+
       createWebhookEndpoint: changes(
         ["AccountNotFound", "AddressRefused", "TypesInvalid", "TooManyEndpoints"],
         function*({ params, payload }) {
@@ -37,10 +40,6 @@ export const layer = EndpointGroup.make(
       listWebhookEndpoints: answers(["AccountNotFound"], function*({ params }) {
         const endpoints = yield* webhooks.list(yield* accountOf(params.id))
         return { data: endpoints.map(endpointOf) }
-      }),
-
-      getWebhookEndpoint: answers(["EndpointNotFound"], function*({ params }) {
-        return endpointOf(yield* webhooks.get(...(yield* idsOf(params))))
       }),
 
       updateWebhookEndpoint: makeUpdate(webhooks),
@@ -67,17 +66,6 @@ export const layer = EndpointGroup.make(
         return deliveryOf(delivery)
       }),
 
-      listWebhookSends: answers(["EndpointNotFound"], function*({ params }) {
-        const sends = yield* webhooks.sends(...(yield* idsOf(params)))
-        return { data: sends.map(sendOf) }
-      }),
-
-      listWebhookDeliveries: answers(["EndpointNotFound"], function*({ params, query }) {
-        const page = yield* pageOf(query)
-        const deliveries = yield* webhooks.deliveries(...(yield* idsOf(params)), page)
-        return { data: deliveries.map(deliveryOf) }
-      }),
-
       resendWebhookDelivery: changes(
         ["DeliveryNotFound", "DeliveryPending", "EndpointDisabled"],
         function*({ params }) {
@@ -91,20 +79,9 @@ export const layer = EndpointGroup.make(
   })
 )
 
-/** Parses the page of a list of deliveries. */
-export const pageOf = Effect.fnUntraced(
-  function*({ before: text, limit = pageSizeDefault }: { readonly before?: string; readonly limit?: number }) {
-    const before = text === undefined ? undefined : DeliveryId.parse(text)
-    if (text !== undefined && before === undefined) return yield* invalidBefore
-    return { limit, before }
-  }
-)
-
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const pageSizeDefault = 20
 
 /** Parses the id of an account that exists, which `Webhooks` does not check. */
 const makeAccountOf = (accounts: Accounts.Accounts["Service"]) =>
@@ -148,8 +125,6 @@ const makeUpdate = (webhooks: Webhooks["Service"]) =>
 /** Parses the ids of a path. `Webhooks` checks that the endpoint belongs to the account. */
 const idsOf = (params: EndpointParams) =>
   Effect.all([parseId(Account.AccountId.parse, params.id), parseId(EndpointId.parse, params.endpoint_id)])
-
-const invalidBefore = invalidParameter("before", "must be the id of a delivery")
 
 /** Records and logs the action, and responds with the endpoint and its new secret. */
 const respondOnce = Effect.fnUntraced(

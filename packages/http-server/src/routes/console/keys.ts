@@ -8,7 +8,7 @@ import { answers, parseId } from "../../middleware/refusals.ts"
 import { keyOf, newKeyOf, overlapSeconds, termsOf } from "../../wire/adminKey.ts"
 import * as KeyBudget from "../../wire/keyBudget.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
-import { makeCheckModels } from "../admin/keys.ts"
+import { changeBudget, makeCheckModels } from "../admin/keys.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
@@ -48,15 +48,7 @@ export const layer = EndpointGroup.make(
       updateKey: changes(["KeyBudgetInvalid", "KeyEnded", "KeyNotFound"], function*({ params, payload }) {
         const account = yield* currentAccount
         const key = yield* parseId(ApiKey.KeyId.parse, params.id)
-        const { changed, former } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(payload.budget))
-        const unchanged = Object.keys(payload.budget).length === 0
-        yield* note({
-          unchanged,
-          before: { budget: KeyBudget.toWire(former) },
-          after: { account, budget: KeyBudget.toWire(changed.budget) }
-        })
-        if (!unchanged) yield* Effect.logInfo("A member changed the budget of an API key", { account, key })
-        return keyOf(changed, (yield* accounts.spending.usedBy([changed])).get(changed.line))
+        return yield* changeBudget(accounts, account, key, payload.budget, "A member")
       }),
 
       rollKey: changes(

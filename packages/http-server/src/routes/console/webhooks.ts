@@ -13,10 +13,10 @@ import { currentAccount } from "../../middleware/consoleAuthentication.ts"
 import { currentRequest } from "../../middleware/currentRequest.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
 import * as WebhookData from "../../WebhookData.ts"
-import { deliveryOf, endpointOf, issuedOf, sendOf } from "../../wire/adminWebhook.ts"
+import { deliveryOf, endpointOf, issuedOf } from "../../wire/adminWebhook.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
-import { pageOf } from "../admin/webhooks.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
+import { makeWebhookReads } from "../webhookReads.ts"
 
 /** The handlers. `Webhooks` checks that an endpoint belongs to the account. */
 export const layer = (options: HttpServerOptions) =>
@@ -27,6 +27,7 @@ export const layer = (options: HttpServerOptions) =>
       const webhooks = yield* Webhooks
 
       return handlers.handleAll({
+        ...makeWebhookReads(webhooks, idsOf),
         ...makeDeliveries(webhooks),
         getWebhookDelivery: makeGetDelivery(options, webhooks, yield* UrlSigner),
 
@@ -46,10 +47,6 @@ export const layer = (options: HttpServerOptions) =>
             return shownOnce(issuedOf(issued))
           }
         ),
-
-        getWebhookEndpoint: answers(["EndpointNotFound"], function*({ params }) {
-          return endpointOf(yield* webhooks.get(...(yield* idsOf(params))))
-        }),
 
         updateWebhookEndpoint: slowChanges(
           ["EndpointNotFound", "AddressRefused", "TypesInvalid"],
@@ -112,7 +109,7 @@ const makeGetDelivery = (
     }
   )
 
-/** The handlers of events, deliveries and attempts. */
+/** The handlers that send events. */
 const makeDeliveries = (webhooks: Webhooks["Service"]) => ({
   testWebhookEndpoint: changes(
     ["EndpointNotFound", "EndpointDisabled"],
@@ -120,25 +117,6 @@ const makeDeliveries = (webhooks: Webhooks["Service"]) => ({
       const [account, endpoint] = yield* idsOf(params)
       yield* note({ after: { account } })
       return deliveryOf(yield* webhooks.test(account, endpoint))
-    }
-  ),
-
-  listWebhookSends: answers(["EndpointNotFound"], function*({ params }: { readonly params: EndpointParams }) {
-    const sends = yield* webhooks.sends(...(yield* idsOf(params)))
-    return { data: sends.map(sendOf) }
-  }),
-
-  listWebhookDeliveries: answers(
-    ["EndpointNotFound"],
-    function*(
-      { params, query }: {
-        readonly params: EndpointParams
-        readonly query: { readonly before?: string; readonly limit?: number }
-      }
-    ) {
-      const page = yield* pageOf(query)
-      const deliveries = yield* webhooks.deliveries(...(yield* idsOf(params)), page)
-      return { data: deliveries.map(deliveryOf) }
     }
   ),
 

@@ -105,8 +105,8 @@ const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
       title="Create an account"
       about="It has no plan, credits or keys at first."
       submit="Create account"
-      busy={create.isPending || email.trim() === ""}
-      error={create.error}
+      change={create}
+      invalid={email.trim() === ""}
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >

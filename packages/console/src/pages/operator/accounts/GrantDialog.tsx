@@ -28,8 +28,8 @@ export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onC
     <FormDialog
       title="Grant credits"
       submit="Grant credits"
-      busy={grant.isPending || reference === "" || !(Number(credits) >= 1) || !(Number(days) > 0)}
-      error={grant.error}
+      change={grant}
+      invalid={reference === "" || !(Number(credits) >= 1) || !(Number(days) > 0)}
       onClose={onClose}
       onSubmit={() =>
         grant.mutate({

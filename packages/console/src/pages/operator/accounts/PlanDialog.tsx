@@ -40,8 +40,8 @@ export const PlanDialog = ({ id, onClose, plan }: {
         ? "Replaces the current one. Grants no credits for this period."
         : "Replaces the current one."}
       submit="Set plan"
-      busy={set.isPending || !(Number(days) > 0)}
-      error={set.error}
+      change={set}
+      invalid={!(Number(days) > 0)}
       onClose={onClose}
       onSubmit={() => set.mutate()}
     >

@@ -86,8 +86,8 @@ const ChangeDialog = ({ id, kind, onClose }: {
         : kind === "deposit"
         ? "Deposit"
         : "Take"}
-      busy={change.isPending || reference === "" || !(cents >= 1)}
-      error={change.error}
+      change={change}
+      invalid={reference === "" || !(cents >= 1)}
       onClose={onClose}
       onSubmit={() => change.mutate()}
     >

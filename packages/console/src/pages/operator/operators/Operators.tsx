@@ -121,8 +121,8 @@ const CreateDialog = ({ onClose, onCreated }: {
     <FormDialog
       title="Create an operator"
       submit="Create operator"
-      busy={create.isPending || name.trim() === ""}
-      error={create.error}
+      change={create}
+      invalid={name.trim() === ""}
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >
