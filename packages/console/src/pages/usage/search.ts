@@ -23,7 +23,7 @@ export const usageSearch = (search: Readonly<Record<string, unknown>>): UsageSea
 })
 
 /** Maximum number of days of a range, as of the API. */
-export const rangeDaysMax = 31
+const rangeDaysMax = 31
 
 /** Returns what is wrong with a range of its own, or `undefined`. */
 export const problemOf = (from: unknown, to: unknown): string | undefined => {
