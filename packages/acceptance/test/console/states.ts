@@ -22,13 +22,11 @@ export const states: Readonly<Record<string, States>> = {
   "keys": { empty: "No API keys", key: "Sign in with a link to manage API keys", changes: ["Create key"] },
   "webhooks": {
     empty: "No webhook endpoints",
-    key: "Sign in with a link to manage webhooks",
     changes: ["Add endpoint"]
   },
   "endpoint": {
     empty: "No events sent yet",
     list: /\/sends$/,
-    key: "Your session does not permit this",
     changes: ["Send test event"]
   },
   "plans": { empty: "No bookings yet", key: "Sign in with a link to read the statement" },
@@ -44,6 +42,7 @@ export const states: Readonly<Record<string, States>> = {
   "operator-job": { empty: null },
   "operator-ledger": { empty: null },
   "operator-operators": { empty: "No operators", list: /\/admin\/v1\/operators$/, changes: ["Create operator"] },
+  "operator-configuration": { empty: "All settings have their defaults", list: /\/admin\/v1\/configuration$/ },
   "operator-audit": { empty: "No entries match.", list: /\/admin\/v1\/audit$/ }
 }
 
