@@ -1,35 +1,9 @@
-/** The build of the console: `dist/web` with compressed variants of every text file. */
+/** The build of the console: `dist/web` with compressed variants of every text file. `reference/vite.config.ts` builds the API reference. */
 import tailwindcss from "@tailwindcss/vite"
 import react from "@vitejs/plugin-react"
-import { readdir, readFile, writeFile } from "node:fs/promises"
-import { join } from "node:path"
-import { promisify } from "node:util"
-import { brotliCompress, constants, gzip } from "node:zlib"
+import { readFile } from "node:fs/promises"
 import { defaultClientConditions, defineConfig, type Plugin } from "vite"
-
-/** Writes the `.br` and `.gz` variants of a file. */
-const compress = async (path: string): Promise<void> => {
-  const bytes = await readFile(path)
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
-  await Promise.all([
-    promisify(brotliCompress)(bytes, { params }).then((compressed) => writeFile(`${path}.br`, compressed)),
-    promisify(gzip)(bytes, { level: 9 }).then((compressed) => writeFile(`${path}.gz`, compressed))
-  ])
-}
-
-/** Compresses every text file, so that the server never does. */
-const precompress = (): Plugin => ({
-  name: "precompress",
-  apply: "build",
-  async writeBundle({ dir = "" }) {
-    const entries = await readdir(dir, { recursive: true, withFileTypes: true })
-    await Promise.all(
-      entries
-        .filter((entry) => entry.isFile() && /\.(js|css|html|svg)$/.test(entry.name))
-        .map((entry) => compress(join(entry.parentPath, entry.name)))
-    )
-  }
-})
+import { precompress } from "./precompress.ts"
 
 /** Writes the licenses of the fonts, which `build.license` does not know. */
 const fontLicenses = (): Plugin => ({

@@ -49,7 +49,7 @@ export class ConsoleWebhooks extends HttpApiGroup.make("webhooks").add(
   browse(
     reading,
     "Get a delivery with its body",
-    undefined,
+    "The body as it would be sent now, with URLs that are valid for an hour. Bodies of ended deliveries are not kept.",
     ["not_found"],
     (error) =>
       HttpApiEndpoint.get("getWebhookDelivery", `${endpoint}/deliveries/:delivery_id`, {

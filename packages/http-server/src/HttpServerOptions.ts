@@ -154,8 +154,10 @@ export interface HttpServerOptions {
    * `*` for every origin. Files can be read from every origin anyway. Default: none.
    */
   readonly corsOrigins: ReadonlyArray<string>
-  /** Whether to serve `/docs`. Default `true`. */
+  /** Whether to serve the API reference at `/docs`. Default `true`. */
   readonly docs: boolean
+  /** Directory of the built API reference. If `undefined`, `/docs` is 503. Default `undefined`. */
+  readonly docsDirectory: string | undefined
   /** Whether to serve the console and its API, and to accept sessions. Default `true`. */
   readonly console: boolean
   /** Directory of the built console. If `undefined`, its pages are 503. Default `undefined`. */
@@ -218,6 +220,7 @@ export const defaults: HttpServerOptions = {
   proxyUserHeader: undefined,
   corsOrigins: [],
   docs: true,
+  docsDirectory: undefined,
   console: true,
   consoleDirectory: undefined,
   consoleUrl: undefined,

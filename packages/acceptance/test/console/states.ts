@@ -1,4 +1,4 @@
-/** What each page shows in its states. A page without an entry fails the tests. */
+/** Texts of each page in its states. A page without an entry fails the tests. */
 
 /** States of a page besides those that all pages share. */
 export interface States {
@@ -15,7 +15,7 @@ export interface States {
 /** By the name of the page. */
 export const states: Readonly<Record<string, States>> = {
   "overview": { empty: "No jobs yet. Create one in the Playground or with the API." },
-  "playground": { empty: "Your image will appear here" },
+  "playground": { empty: "Your image will appear here", changes: ["Write a prompt"] },
   "jobs": { empty: "No jobs yet" },
   "job": { empty: null },
   "usage": { empty: "No jobs ended in this range." },

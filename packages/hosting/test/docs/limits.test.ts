@@ -25,6 +25,7 @@ type NoLimit =
   | "disk"
   | "consoleDirectory"
   | "docs"
+  | "docsDirectory"
   | "downloadBlockBytes"
   | "corsOrigins"
   | "metrics"

@@ -42,6 +42,7 @@ const Verdict = () => {
   const impaired = models.data?.data.filter(({ status }) => status === "degraded" || status === "paused") ?? []
   const problems = [
     readiness.data === "unavailable" && "The database is unavailable",
+    [readiness, workers, models, books].some(({ isError }) => isError) && "The health could not be checked",
     workers.data?.data.length === 0 && "No worker runs",
     books.data?.balanced === false && "The books do not balance",
     isScarce(storage.data) && "The disk is almost full",
