@@ -36,10 +36,7 @@ export interface HttpOptions extends OperatorListener.Address {
   readonly interface: InterfaceOptions
   /** The listener for operators. Default `shared`. */
   readonly operator?: OperatorListener.OperatorListener | undefined
-  /**
-   * How long the server continues to accept requests after a stop signal, while `/readyz` returns 503, so that load
-   * balancers stop sending requests before connections are refused. Default 0.
-   */
+  /** How long the server still accepts requests after a stop signal, while `/readyz` returns 503 for load balancers. Default 0. */
   readonly drain?: Duration.Input | undefined
   /** How long requests may continue after the server stops accepting connections. Default 25 seconds. */
   readonly grace?: Duration.Input | undefined
