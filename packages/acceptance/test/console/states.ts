@@ -22,13 +22,11 @@ export const states: Readonly<Record<string, States>> = {
   "keys": { empty: "No API keys", key: "Sign in with a link to manage API keys", changes: ["Create key"] },
   "webhooks": {
     empty: "No webhook endpoints",
-    key: "Sign in with a link to manage webhooks",
     changes: ["Add endpoint"]
   },
   "endpoint": {
     empty: "No events sent yet",
     list: /\/sends$/,
-    key: "Your session does not permit this",
     changes: ["Send test event"]
   },
   "plans": { empty: "No bookings yet", key: "Sign in with a link to read the statement" },
