@@ -1,7 +1,8 @@
 /**
- * Runs after `npm ci` and `npm install`: patches the compiler, so that it reports floating Effects, and builds the console.
+ * Runs after `npm ci` and `npm install`: patches the compiler, so that it reports floating Effects, and builds the console
+ * and the API reference.
  *
- * Both need development dependencies. After `npm ci --omit=dev` they are missing, and this does nothing. It is JavaScript
+ * All need development dependencies. After `npm ci --omit=dev` they are missing, and this does nothing. It is JavaScript
  * because the Node that runs it may be too old for TypeScript.
  */
 import { spawnSync } from "node:child_process"
@@ -25,5 +26,11 @@ const check = ({ error, status }) => {
 if (isInstalled("@effect/tsgo")) check(spawnSync("effect-tsgo", ["patch", "--typescript"], options("..")))
 else console.log("Development dependencies are not installed: the compiler is not patched")
 
-if (isInstalled("@vitejs/plugin-react")) check(spawnSync("vite", ["build", "--logLevel", "warn"], options("../packages/console")))
+/** Builds pages of the package of the console. */
+const build = (...args) => check(spawnSync("vite", ["build", "--logLevel", "warn", ...args], options("../packages/console")))
+
+if (isInstalled("@vitejs/plugin-react")) build()
 else console.log("Development dependencies are not installed: the console is not built")
+
+if (isInstalled("@scalar/api-reference")) build("--config", "reference/vite.config.ts")
+else console.log("Development dependencies are not installed: the API reference is not built")

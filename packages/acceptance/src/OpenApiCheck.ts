@@ -47,7 +47,7 @@ export const problemsOf = (exchange: Exchange): ReadonlyArray<string> => {
   if (exchange.status === 429 && operation === undefined && limited !== undefined) {
     return responseProblems(exchange, publicDocument, limited)
   }
-  return [200, 302, 304].includes(exchange.status) && apart.has(pathOf(exchange))
+  return [200, 302, 304].includes(exchange.status) && isApart(pathOf(exchange))
     ? []
     : [`status ${exchange.status} is not documented`]
 }
@@ -96,7 +96,9 @@ const operationsOf = (document: OpenApi.OpenAPISpec): ReadonlyArray<Operation> =
 
 const operations = [publicDocument, adminDocument, consoleDocument].flatMap(operationsOf)
 
-/** Paths that serve the documents themselves. */
+/** Whether a path serves the documents themselves, or a file of their page. */
+const isApart = (path: string): boolean => apart.has(path) || path.startsWith("/docs/")
+
 const apart = new Set(["/", "/openapi.json", "/docs", "/admin/v1/openapi.json"])
 
 /** Headers of the transport, of CORS, and those that OpenAPI describes elsewhere. */

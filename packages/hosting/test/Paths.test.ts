@@ -211,7 +211,12 @@ describe("paths", () => {
         Effect.gen(function*() {
           const origin = yield* operatorOrigin
           yield* expectExact(origin, operatorPaths)
-          for (const path of ["/openapi.json", "/docs", "/v1/models"]) yield* isRefused(origin, path)
+          for (const path of ["/openapi.json", "/v1/models"]) yield* isRefused(origin, path)
+          const { text } = yield* send(origin, "/docs/documents.json")
+          assert.deepStrictEqual(
+            text.match(/"url":"[^"]+"/g),
+            ["\"url\":\"/admin/v1/openapi.json\"", "\"url\":\"/console/v1/openapi.json\""]
+          )
         }))
     }
   )

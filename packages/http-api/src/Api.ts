@@ -210,11 +210,20 @@ export class Uploads extends HttpApiGroup.make("uploads").add(
 /** Lists the models. */
 export class Models extends HttpApiGroup.make("models").add(
   operation(
-    { policy: Policy.reading, summary: "List models" },
+    {
+      policy: Policy.reading,
+      summary: "List models",
+      description: "All models of the service, also paused ones, with the parameters that they accept and their prices."
+    },
     (error) => HttpApiEndpoint.get("list", "/models", { success: ModelList, error })
   ),
   operation(
-    { policy: Policy.reading, errors: ["model_not_found"], summary: "Get a model" },
+    {
+      policy: Policy.reading,
+      errors: ["model_not_found"],
+      summary: "Get a model",
+      description: "One model with the parameters that it accepts and its prices."
+    },
     (error) =>
       HttpApiEndpoint.get("get", "/models/:id", {
         params: { id: parameter("The id of the model.") },

@@ -29,7 +29,13 @@ export const AccountSummary = object("AccountSummary", "The figures of the accou
     }),
     "The jobs that have not ended, by status."
   ),
-  plans: field(Schema.Struct({ studio: LaneSummary, credits: LaneSummary }), "The plan groups."),
+  plans: field(
+    Schema.Struct({
+      studio: field(LaneSummary, "Jobs of the Studio plan."),
+      credits: field(LaneSummary, "Jobs that are paid with credits.")
+    }),
+    "The plan groups."
+  ),
   warnings: list(SummaryWarning, "What the account should change.")
 })
 /** See the schema of the same name. */

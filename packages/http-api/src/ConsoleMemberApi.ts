@@ -13,7 +13,7 @@ export class ConsoleMembers extends HttpApiGroup.make("members").add(
   browse(
     Policy.browsing("viewer"),
     "List the members",
-    undefined,
+    "The people who sign in to the account, newest first.",
     [],
     (error) => HttpApiEndpoint.get("listMembers", "/members", { success: AccountMemberList, error })
   ),

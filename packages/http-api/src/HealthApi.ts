@@ -11,7 +11,11 @@ const state = <const State extends string>(identifier: string, state: State, des
 /** The probe that every listener has. It requires no authentication. */
 export class Health extends HttpApiGroup.make("health").add(
   operation(
-    { policy: Policy.open, summary: "Check that the process runs" },
+    {
+      policy: Policy.open,
+      summary: "Check that the process runs",
+      description: "200 while the process is up, whatever the state of the database."
+    },
     (error) =>
       HttpApiEndpoint.get("live", "/healthz", {
         success: object("Live", "The process runs.", { status: field(Schema.Literal("ok"), "Always `ok`.") }),
@@ -23,7 +27,12 @@ export class Health extends HttpApiGroup.make("health").add(
 /** Readiness and metrics, for load balancers and monitoring. They require no authentication, but a listener that the public does not reach. */
 export class Monitoring extends HttpApiGroup.make("monitoring").add(
   operation(
-    { policy: Policy.open, errors: ["unavailable"], summary: "Check that the service accepts requests" },
+    {
+      policy: Policy.open,
+      errors: ["unavailable"],
+      summary: "Check that the service accepts requests",
+      description: "503 names the parts that are not ready in `details.not_ready`: `database`, `storage`, `draining`."
+    },
     (error) =>
       HttpApiEndpoint.get("ready", "/readyz", {
         success: state("Ready", "ready", "The service accepts requests."),

@@ -1,6 +1,6 @@
 /**
  * The routes of a listener for operators alone: `/healthz`, `/readyz`, `/metrics` and, with
- * `adminToken`, the operator API and the API of the console. `HttpServerRoutes` of the listener for clients has
+ * `adminToken`, the operator API, its reference and the API of the console. `HttpServerRoutes` of the listener for clients has
  * `operatorRoutes: false` then.
  */
 import { MonitoringApi } from "@kinora/http-api/Api"
@@ -13,6 +13,7 @@ import * as Edge from "./middleware/edge.ts"
 import { operatorRoutes } from "./middleware/routeTable.ts"
 import * as SchemaErrors from "./middleware/schemaErrors.ts"
 import type { Readiness } from "./Readiness.ts"
+import * as DocumentRoutes from "./routes/documents.ts"
 import * as HealthRoutes from "./routes/health.ts"
 
 /** The services that the routes need. */
@@ -28,5 +29,6 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
   // Pages of this listener are on its own origin.
   const own = { ...all, baseUrl: undefined, consoleUrl: all.consoleUrl ?? all.baseUrl }
   const console = all.adminToken === undefined ? Layer.empty : ConsoleRoutes.layerWith(own)
-  return Layer.mergeAll(api, AdminRoutes.layerWith(own), console, Edge.layer(all, operatorRoutes(all)))
+  const docs = all.adminToken === undefined || !all.docs ? Layer.empty : DocumentRoutes.layerOperatorPage(own)
+  return Layer.mergeAll(api, AdminRoutes.layerWith(own), console, docs, Edge.layer(all, operatorRoutes(all)))
 }

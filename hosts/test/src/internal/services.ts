@@ -1,4 +1,5 @@
 /** The services of a test host: the product's composition in memory, on virtual time, with a scripted generator and scripted webhooks. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import type { Model } from "@kinora/catalog"
 import { DefaultModels } from "@kinora/catalog"
 import { Driver, Generator, ScriptedDriver, ScriptedGenerator } from "@kinora/generator"
@@ -8,7 +9,6 @@ import { Media } from "@kinora/media"
 import { Sweep } from "@kinora/persistence"
 import { Effect, Layer, Metric, Redacted, Result } from "effect"
 import { Digest } from "effect/crypto"
-import { HttpServer } from "effect/http"
 import { defaultBaseUrl, startsAt, type TestHostOptions } from "../TestHostOptions.ts"
 import * as VirtualTime from "../VirtualTime.ts"
 import * as Script from "./Script.ts"
@@ -24,7 +24,7 @@ export const layer = (options: TestHostOptions) => {
   })
   const surroundings = Layer.mergeAll(
     layerGenerators(options),
-    HttpServer.layerServices,
+    NodeHttpServer.layerHttpServices,
     Readiness.layerAlways,
     Webhooks.layer(options.webhooks ?? {}, baseUrlOf(options))
   )

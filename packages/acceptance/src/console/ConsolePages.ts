@@ -70,5 +70,6 @@ export const pages: ReadonlyArray<ConsolePage> = [
   page("operator", "operator-job", ({ job }) => `/operator/jobs/${job}`),
   page("operator", "operator-ledger", "/operator/ledger"),
   page("operator", "operator-operators", "/operator/operators"),
+  page("operator", "operator-configuration", "/operator/configuration"),
   page("operator", "operator-audit", "/operator/audit")
 ]

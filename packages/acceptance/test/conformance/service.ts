@@ -186,7 +186,9 @@ export const service = ({ holds, inTime, onServers }: Define): void => {
       200,
       expect.stringMatching(/^text\/html\b/)
     ])
-    expect(await response.text()).toContain("/v1/generations")
+    expect(await response.text()).toContain("API reference")
+    const listed = await stage.fetch("/docs/documents.json")
+    expect(await listed.json()).toContainEqual(expect.objectContaining({ url: "/openapi.json" }))
   })
 
   holds("health.start", async (stage) => {
@@ -195,25 +197,38 @@ export const service = ({ holds, inTime, onServers }: Define): void => {
   })
 
   holds("health.cached", async (stage) => {
-    for (const path of ["/openapi.json", "/docs"]) {
-      const plain = await stage.fetch(path, { method: "HEAD", headers: { "accept-encoding": "gzip;q=0" } })
-      expect([plain.headers.get("cache-control"), plain.headers.get("content-encoding")]).toEqual([
-        "public, max-age=300",
-        null
+    const plain = await stage.fetch("/openapi.json", { method: "HEAD", headers: { "accept-encoding": "gzip;q=0" } })
+    expect([plain.headers.get("cache-control"), plain.headers.get("content-encoding")]).toEqual([
+      "public, max-age=300",
+      null
+    ])
+    const gzip = await stage.fetch("/openapi.json", { method: "HEAD", headers: { "accept-encoding": "gzip" } })
+    expect([gzip.headers.get("content-encoding"), gzip.headers.get("vary")]).toEqual(["gzip", "Accept-Encoding"])
+    for (const { headers } of [plain, gzip]) {
+      const again = await stage.fetch("/openapi.json", { headers: { "if-none-match": headers.get("etag") ?? "" } })
+      expect([again.status, await again.text()]).toEqual([304, ""])
+    }
+  })
+
+  holds("health.page", async (stage) => {
+    const { headers } = await stage.fetch("/docs", { method: "HEAD" })
+    expect(headers.get("cache-control")).toBe("no-cache")
+    const again = await stage.fetch("/docs", { headers: { "if-none-match": headers.get("etag") ?? "" } })
+    expect([again.status, await again.text()]).toEqual([304, ""])
+    const script = /\/docs\/assets\/[\w.-]+\.js/.exec(await (await stage.fetch("/docs")).text())?.[0] ?? ""
+    for (const encoding of ["br", "gzip"]) {
+      const file = await stage.fetch(script, { method: "HEAD", headers: { "accept-encoding": encoding } })
+      expect([file.headers.get("content-encoding"), file.headers.get("cache-control")]).toEqual([
+        encoding,
+        "public, max-age=31536000, immutable"
       ])
-      const gzip = await stage.fetch(path, { method: "HEAD", headers: { "accept-encoding": "gzip" } })
-      expect([gzip.headers.get("content-encoding"), gzip.headers.get("vary")]).toEqual(["gzip", "Accept-Encoding"])
-      for (const { headers } of [plain, gzip]) {
-        const again = await stage.fetch(path, { headers: { "if-none-match": headers.get("etag") ?? "" } })
-        expect([again.status, await again.text()]).toEqual([304, ""])
-      }
     }
   })
 
   holds("health.policy", async (stage) => {
     const { headers } = await stage.fetch("/docs", { method: "HEAD" })
     const policy = headers.get("content-security-policy") ?? ""
-    expect(policy).toMatch(/^default-src 'none'; script-src(?: 'sha256-[\w+/]{43}='){2}; /)
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; /)
     expect(policy).toContain("connect-src 'self'")
   })
 

@@ -127,7 +127,8 @@ const breakReceiver = async ({ page }: Tab, inbox: Inbox, meanwhile: () => Promi
   inbox.answer(() => ({ status: 200 }))
   await Webhooks.openTab(page, "Deliveries")
   const before = inbox.arrivals.length
-  await page.getByRole("button", { name: "Resend 2 failed deliveries" }).click()
+  await page.getByRole("button", { name: "Resend all failed since…" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Resend", exact: true }).click()
   await inbox.until(before + 2)
   await page.getByRole("cell", { name: "Delivered", exact: true }).nth(3).waitFor()
 }

@@ -42,6 +42,7 @@ export const states: Readonly<Record<string, States>> = {
   "operator-job": { empty: null },
   "operator-ledger": { empty: null },
   "operator-operators": { empty: "No operators", list: /\/admin\/v1\/operators$/, changes: ["Create operator"] },
+  "operator-configuration": { empty: "All settings have their defaults", list: /\/admin\/v1\/configuration$/ },
   "operator-audit": { empty: "No entries match.", list: /\/admin\/v1\/audit$/ }
 }
 

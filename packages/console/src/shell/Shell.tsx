@@ -7,7 +7,7 @@ import type { Session } from "../api/types.ts"
 import { Problem } from "../components/Problem.tsx"
 import { NoPermission } from "../components/States.tsx"
 import { codeOf, SignIn } from "../pages/sign-in/SignIn.tsx"
-import { OfflineBanner, ProgressBar } from "./banners.tsx"
+import { OfflineBanner, ProgressBar, ViewBanner } from "./banners.tsx"
 import { Sidebar } from "./Sidebar.tsx"
 import { useJobEvents } from "./useJobEvents.ts"
 import { useShortcuts } from "./useShortcuts.tsx"
@@ -60,6 +60,7 @@ const Frame = ({ session }: { readonly session: Session }) => {
       <Sidebar session={session} />
       <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
         <ProgressBar />
+        <ViewBanner session={session} />
         <OfflineBanner />
         <Guarded session={session} />
       </main>

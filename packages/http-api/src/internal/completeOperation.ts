@@ -73,7 +73,12 @@ const errorResponse = (
       "application/json": {
         schema: {
           type: "object",
-          properties: { error: schemas.length === 1 ? { ...only } : { anyOf: schemas } },
+          properties: {
+            error: {
+              ...(schemas.length === 1 ? only : { anyOf: schemas }),
+              description: "The error. `code` tells which one."
+            }
+          },
           required: ["error"],
           additionalProperties: false
         }

@@ -3,6 +3,7 @@
  * be generated: event streams, forms, partial content, HEAD, and webhooks.
  */
 import type { OpenApi } from "effect/http-api"
+import { addExamples } from "./examples.ts"
 import { constant, header, int64, text } from "./headers.ts"
 import { simplify } from "./simplify.ts"
 import { webhooks } from "./webhooks.ts"
@@ -23,23 +24,26 @@ export const complete = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
   // The generator's type of the document does not have webhooks.
   Object.assign(spec, { webhooks: webhooks() })
   spec.tags.push({ name: "webhooks", description: "Events that the service sends to an account's webhook endpoints." })
-  nameSchemes(spec)
-  simplify(spec)
-  dropUnused(spec)
-  return spec
+  return finish(spec)
 }
 
-/** Completes the document of `AdminApi`. Changes it in place. */
+/** Completes the document of `AdminApi`, and that of `ConsoleApi`. Changes it in place. */
 export const completeAdmin = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
-  nameSchemes(spec)
-  simplify(spec)
-  dropUnused(spec)
-  return spec
+  for (const { get } of Object.values(spec.paths)) if (get !== undefined) completeStreams(get)
+  return finish(spec)
 }
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const finish = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
+  nameSchemes(spec)
+  simplify(spec)
+  dropUnused(spec)
+  addExamples(spec)
+  return spec
+}
 
 /** Writes authentication schemes in lower case. Some readers do not recognize `Bearer`, and show another scheme. */
 const nameSchemes = ({ components }: OpenApi.OpenAPISpec): void => {

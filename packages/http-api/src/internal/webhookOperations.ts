@@ -65,7 +65,12 @@ export const endpointOperations = <const Endpoint extends Path, EndpointId exten
 ) =>
   [
     operation(
-      { policy: reading, errors: ["not_found"], summary: "Get a webhook endpoint" },
+      {
+        policy: reading,
+        errors: ["not_found"],
+        summary: "Get a webhook endpoint",
+        description: "An endpoint without its secrets."
+      },
       (error) =>
         HttpApiEndpoint.get("getWebhookEndpoint", endpoint, {
           params: endpointId,

@@ -8,44 +8,40 @@ type Response = HttpServerResponse.HttpServerResponse
 
 /**
  * Provides routes with validators, caching and compression. Their responses must be the same
- * object for every request. `headersOf` adds headers that depend on the text.
+ * object for every request.
  */
-export const layer = (
-  headersOf: (text: string) => Effect.Effect<Record<string, string>, never, Digest.Digest> = () => Effect.succeed({})
-) =>
-  HttpRouter.middleware(
-    Effect.gen(function*() {
-      const digest = yield* Digest.Digest
-      const { compression } = yield* HttpPlatform.HttpPlatform
-      const known = new WeakMap<Response, Variants>()
+export const layer = HttpRouter.middleware(
+  Effect.gen(function*() {
+    const digest = yield* Digest.Digest
+    const { compression } = yield* HttpPlatform.HttpPlatform
+    const known = new WeakMap<Response, Variants>()
 
-      const variantsOf = Effect.fnUntraced(function*(response: Response) {
-        const { body } = response
-        if (body._tag !== "Uint8Array") return yield* Effect.die(new Error("A fixed response must not be a stream"))
-        const etag = `"${(yield* digest.digestHex(Digest.sha256, body.body)).slice(0, 32)}"`
-        const plain = HttpServerResponse.setHeaders(response, {
-          ...(yield* Effect.provideService(headersOf(new TextDecoder().decode(body.body)), Digest.Digest, digest)),
-          etag,
-          "cache-control": "public, max-age=300",
-          "vary": "Accept-Encoding"
-        })
-        const made = { etag, plain, gzip: yield* compression.compressResponse(plain, "gzip", { level: 9 }) }
-        known.set(response, made)
-        return made
+    const variantsOf = Effect.fnUntraced(function*(response: Response) {
+      const { body } = response
+      if (body._tag !== "Uint8Array") return yield* Effect.die(new Error("A fixed response must not be a stream"))
+      const etag = `"${(yield* digest.digestHex(Digest.sha256, body.body)).slice(0, 32)}"`
+      const plain = HttpServerResponse.setHeaders(response, {
+        etag,
+        "cache-control": "public, max-age=300",
+        "vary": "Accept-Encoding"
       })
-
-      return (app) =>
-        Effect.gen(function*() {
-          const { headers } = yield* HttpServerRequest.HttpServerRequest
-          const response = yield* app
-          const { etag, gzip, plain } = known.get(response) ?? (yield* variantsOf(response))
-          const selected = accepts(headers["accept-encoding"], "gzip") ? gzip : plain
-          return (headers["if-none-match"] ?? "").includes(etag)
-            ? HttpServerResponse.empty({ status: 304, headers: validityOf(selected) })
-            : selected
-        })
+      const made = { etag, plain, gzip: yield* compression.compressResponse(plain, "gzip", { level: 9 }) }
+      known.set(response, made)
+      return made
     })
-  ).layer
+
+    return (app) =>
+      Effect.gen(function*() {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const response = yield* app
+        const { etag, gzip, plain } = known.get(response) ?? (yield* variantsOf(response))
+        const selected = accepts(headers["accept-encoding"], "gzip") ? gzip : plain
+        return (headers["if-none-match"] ?? "").includes(etag)
+          ? HttpServerResponse.empty({ status: 304, headers: validityOf(selected) })
+          : selected
+      })
+  })
+).layer
 
 // -----------------------------------------------------------------------------
 // internal

@@ -9,6 +9,7 @@ import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as AdminDocument from "../routes/admin/document.ts"
 import * as ConsoleDocument from "../routes/console/document.ts"
 import * as ConsolePages from "../routes/console/pages.ts"
+import * as Documents from "../routes/documents.ts"
 import * as PaymentWebhooks from "../routes/paymentWebhooks.ts"
 import { Route } from "./metrics.ts"
 
@@ -45,7 +46,7 @@ const routerOf = (paths: Paths): FindMyWay.Router<Route> => {
 
 const documentPaths: Paths = [["/openapi.json", documentMethods]]
 const rootPaths: Paths = [["/", documentMethods]]
-const pagePaths: Paths = [["/docs", documentMethods]]
+const pagePaths: Paths = [["/docs", documentMethods, Documents.route], [Documents.route, documentMethods]]
 
 const adminPaths: Paths = [...pathsOf(AdminApi), [AdminDocument.path, documentMethods]]
 
@@ -73,9 +74,10 @@ export const clientRoutes = ({ adminToken, console, docs, operatorRoutes }: Opti
   ])
 
 /** The paths of a listener for operators alone. */
-export const operatorRoutes = ({ adminToken, console }: Options): FindMyWay.Router<Route> =>
+export const operatorRoutes = ({ adminToken, console, docs }: Options): FindMyWay.Router<Route> =>
   routerOf([
     ...pathsOf(MonitoringApi),
     ...(adminToken === undefined ? [] : adminPaths),
+    ...(adminToken === undefined || !docs ? [] : pagePaths),
     ...(adminToken === undefined || !console ? [] : consolePaths)
   ])

@@ -64,10 +64,11 @@ export const reports = {
     "health.healthz": "200 `{\"status\":\"ok\"}` while the process is up",
     "health.readyz": "200 `{\"status\":\"ready\"}` if the service can take requests",
     "health.openapi": "`GET /openapi.json` | OpenAPI 3.1",
-    "health.docs": "`GET /docs` | the same for people",
+    "health.docs": "`GET /docs` | the API reference, which shows the OpenAPI documents of the listener",
     "health.start": "`GET /` | 302 to `/docs`",
-    "health.cached":
-      "`/openapi.json` and `/docs` carry an `ETag`, can be cached for 5 minutes, and are compressed with `gzip`.",
+    "health.cached": "`/openapi.json` carries an `ETag`, can be cached for 5 minutes, and is compressed with `gzip`.",
+    "health.page":
+      "The page carries an `ETag`; its files are compressed with `br` or `gzip` and can be cached for a year.",
     "health.policy":
       "The page loads nothing from other servers, and its `Content-Security-Policy` allows only its own scripts."
   },
