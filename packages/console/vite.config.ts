@@ -1,7 +1,8 @@
 /** The build of the console: `dist/web` with compressed variants of every text file. `reference/vite.config.ts` builds the API reference. */
 import tailwindcss from "@tailwindcss/vite"
 import react from "@vitejs/plugin-react"
-import { defaultClientConditions, defineConfig } from "vite"
+import { readFile } from "node:fs/promises"
+import { defaultClientConditions, defineConfig, type Plugin } from "vite"
 import { precompress } from "./precompress.ts"
 
 /** Writes the licenses of the fonts, which `build.license` does not know. */
