@@ -49,7 +49,7 @@ export class ConsoleWebhooks extends HttpApiGroup.make("webhooks").add(
   browse(
     reading,
     "Get a delivery with its body",
-    undefined,
+    "Returns the JSON text that receivers get, and when the next attempt is due.",
     ["not_found"],
     (error) =>
       HttpApiEndpoint.get("getWebhookDelivery", `${endpoint}/deliveries/:delivery_id`, {
