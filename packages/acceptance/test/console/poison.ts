@@ -51,6 +51,7 @@ const texts: ReadonlySet<string> = new Set([
   "reference",
   "type",
   "user_agent",
+  "value",
   "version",
   "worker"
 ])
