@@ -52,6 +52,8 @@ class LongestWaitsFirst extends LongestFirst {
     "acceptance/test/conformance/postgres.integration.test.ts",
     "acceptance/test/conformance/pglite.integration.test.ts",
     "acceptance/test/workerCrash.integration.test.ts",
+    "acceptance/test/console/pages.test.ts",
+    "acceptance/test/console/walk.integration.test.ts",
     "bench/test/main.integration.test.ts",
     "acceptance/test/webhookDrill.integration.test.ts",
     "acceptance/test/stop.integration.test.ts",

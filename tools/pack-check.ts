@@ -10,6 +10,7 @@ import { parseArgs } from "node:util"
 import * as lintTarball from "./lintTarball.ts"
 import { folderOf, installWithPnpm, type PackedExample, readVersions, runExample } from "./packExamples.ts"
 import * as readmeExample from "./readmeExample.ts"
+import * as servedPages from "./servedPages.ts"
 
 const help = `Usage: npm run pack:check [-- options] [package...]
 
@@ -23,6 +24,7 @@ Builds and packs all public packages, then checks each (or those named, with or 
   npm       the first example of the README prints something, installed with npm
   pnpm      the same, installed with pnpm by the command of the README
   program   of packages with commands, instead of an example: each prints its help
+  pages     of the console, instead of an example: a server that is installed from tarballs serves it
 
 Options:
   --json    one JSON document on standard output; progress goes to standard error
@@ -32,6 +34,9 @@ Exit code: 0 all passed, 1 a check failed, 2 wrong usage.
 `
 
 const root = resolve(import.meta.dirname, "..")
+
+/** The package that has files and no modules. */
+const consoleName = "@kinora/console"
 
 interface Package {
   readonly name: string
@@ -46,7 +51,7 @@ interface Package {
 }
 
 interface Check {
-  readonly name: "publint" | "types" | "import" | "private" | "npm" | "pnpm" | "program"
+  readonly name: "publint" | "types" | "import" | "private" | "npm" | "pnpm" | "program" | "pages"
   readonly passed: boolean
   /** The output of the tool if it failed; empty otherwise. */
   readonly output: string
@@ -83,6 +88,7 @@ const main = async (): Promise<number> => {
 
   say(`Building ${all.length} packages`)
   await expectSuccess("tsc", ["-b", ...all.map(({ directory }) => directory)])
+  await expectSuccess("npm", ["run", "build", "--workspace", consoleName])
   const directory = await mkdtemp(join(tmpdir(), "kinora-pack-"))
   // The examples load the same dependencies.
   process.env["NODE_COMPILE_CACHE"] = join(directory, "compiled")
@@ -148,7 +154,9 @@ const choose = (all: ReadonlyArray<Package>, names: ReadonlyArray<string>): Read
 /** Packs all, also where few are chosen: they depend on each other. */
 const pack = async (all: ReadonlyArray<Package>, directory: string): Promise<ReadonlyMap<string, Packed>> => {
   const workspaces = all.flatMap(({ name }) => ["--workspace", name])
-  const output = await expectSuccess("npm", ["pack", "--json", "--pack-destination", directory, ...workspaces])
+  // The scripts of packages are left out: they build what is built by now, and print into the JSON.
+  const flags = ["--json", "--ignore-scripts", "--pack-destination", directory]
+  const output = await expectSuccess("npm", ["pack", ...flags, ...workspaces])
   const packed = JSON.parse(output) as ReadonlyArray<Packed> | Readonly<Record<string, Packed>>
   return new Map(Object.values(packed).map((self) => [self.name, self]))
 }
@@ -156,14 +164,16 @@ const pack = async (all: ReadonlyArray<Package>, directory: string): Promise<Rea
 /** The first example of each README. */
 const readExamples = (packages: ReadonlyArray<Package>): Promise<ReadonlyArray<PackedExample>> =>
   Promise.all(
-    packages.filter(({ programs }) => programs.length === 0).map(async ({ directory, name }) => {
-      const readme = await readFile(join(directory, "README.md"), "utf8")
-      try {
-        return { name, ...readmeExample.read(readme) }
-      } catch (cause) {
-        throw new Error(`${join(directory, "README.md")} has no example to run`, { cause })
+    packages.filter(({ name, programs }) => programs.length === 0 && name !== consoleName).map(
+      async ({ directory, name }) => {
+        const readme = await readFile(join(directory, "README.md"), "utf8")
+        try {
+          return { name, ...readmeExample.read(readme) }
+        } catch (cause) {
+          throw new Error(`${join(directory, "README.md")} has no example to run`, { cause })
+        }
       }
-    })
+    )
   )
 
 /** One project that has all tarballs, so that packages find each other there and not in a registry. */
@@ -212,10 +222,14 @@ const check = async (self: Package, packed: Packed, imports: Promise<Imports>, d
     entryPoints: self.entryPoints.length,
     checks: [
       listed("publint", await lintTarball.inManifest(tarball)),
-      listed("types", await lintTarball.inTypes(tarball, self.entryPoints)),
+      listed("types", self.entryPoints.length === 0 ? [] : await lintTarball.inTypes(tarball, self.entryPoints)),
       listed("import", failed.get(self.name)!),
       listed("private", internals.get(self.name)!),
-      ...await (self.programs.length > 0 ? checkPrograms(self.programs, directory) : checkExample(self, directory))
+      ...await (self.name === consoleName
+        ? checkPages(directory)
+        : self.programs.length > 0
+        ? checkPrograms(self.programs, directory)
+        : checkExample(self, directory))
     ]
   }
 }
@@ -268,6 +282,10 @@ const checkPrograms = (programs: ReadonlyArray<string>, directory: string): Prom
     const { output, passed, stdout } = await run(join(directory, "node_modules/.bin", program), ["--help"], directory)
     return { name: "program", passed: passed && stdout.includes(program), output }
   }))
+
+const checkPages = async (directory: string): Promise<ReadonlyArray<Check>> => [
+  listed("pages", await servedPages.problemsOf(join(directory, "node_modules/.bin/kinora-server"), directory))
+]
 
 const checkExample = async ({ name }: Package, directory: string): Promise<ReadonlyArray<Check>> => [
   { name: "npm", ...await runExample(`${folderOf(name)}.ts`, directory, run) },

@@ -4,13 +4,28 @@ import react from "@vitejs/plugin-react"
 import { defaultClientConditions, defineConfig } from "vite"
 import { precompress } from "./precompress.ts"
 
+/** Writes the licenses of the fonts, which `build.license` does not know. */
+const fontLicenses = (): Plugin => ({
+  name: "font-licenses",
+  apply: "build",
+  async generateBundle() {
+    const texts = await Promise.all(
+      ["geist", "geist-mono"].map((font) =>
+        readFile(new URL(import.meta.resolve(`@fontsource-variable/${font}/LICENSE`)), "utf8")
+      )
+    )
+    this.emitFile({ type: "asset", fileName: "font-licenses.txt", source: texts.join("\n\n") })
+  }
+})
+
 export default defineConfig({
   base: "/console/",
-  plugins: [react(), tailwindcss(), precompress()],
+  plugins: [react(), tailwindcss(), fontLicenses(), precompress()],
   // Workspace packages are read from source, as by the tests.
   resolve: { conditions: ["@kinora/source", ...defaultClientConditions] },
   build: {
     outDir: "dist/web",
+    license: { fileName: "licenses.md" },
     emptyOutDir: true,
     // The content security policy allows neither inline scripts nor `data:` URLs.
     assetsInlineLimit: 0,

@@ -2,15 +2,12 @@
 import { assert, type TestContext } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
-import { existsSync } from "node:fs"
 import { createServer } from "node:http"
-import { delimiter, join } from "node:path"
 import { chromium } from "playwright-core"
+import * as Chromium from "../src/console/Chromium.ts"
 
-/** Paths of browsers that decode H.264. The one that Playwright downloads does not. */
-export const path: string | undefined = ["chromium", "chromium-browser", "google-chrome"]
-  .flatMap((name) => (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, name)))
-  .find(existsSync)
+/** Path of the browser. */
+export const path = Chromium.path
 
 /** In CI, `.ci/chromium` installs the browser. Elsewhere, browser tests are skipped without one. */
 export const missing = (context: TestContext) =>

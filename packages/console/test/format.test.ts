@@ -1,5 +1,6 @@
 /** Numbers, times, CSV and charts. */
 import { assert, describe, it } from "@effect/vitest"
+import { amountOf } from "../src/format/booking.ts"
 import { barPath, ticksOf } from "../src/format/chart.ts"
 import { csv } from "../src/format/csv.ts"
 import { deviceName } from "../src/format/device.ts"
@@ -30,6 +31,7 @@ it("writes times relative to now, in either direction", () => {
   assert.strictEqual(ago(48_000), "48 s ago")
   assert.strictEqual(ago(60_000), "1 minute ago")
   assert.strictEqual(ago(2 * day), "2 days ago")
+  assert.strictEqual(relative(now + 4_000, now), "in 4 s")
   assert.strictEqual(relative(now + 9 * day, now), "in 9 days")
   assert.strictEqual(relative(now + 400 * day, now), "in 13 months")
 })
@@ -96,4 +98,10 @@ it("names the browser and the system of a session", () => {
   )
   assert.strictEqual(deviceName("curl/8.5.0"), "curl/8.5.0")
   assert.strictEqual(deviceName(null), "Unknown device")
+})
+it("shows amounts of bookings with their sign and unit", () => {
+  const entry = { from: "lot_1", to: "consumed", amount: 12 }
+  assert.strictEqual(amountOf({ kind: "charge", amount: 12, entries: [entry] }), "−12 credits")
+  const quota = { from: "quota:image:2026-11-24", to: "allowance", amount: 1 }
+  assert.strictEqual(amountOf({ kind: "refund", amount: 1, entries: [quota] }), "+1 image")
 })

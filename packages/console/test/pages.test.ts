@@ -5,7 +5,7 @@ import { jobSearch } from "../src/pages/jobs/search.ts"
 import { budgetOf, changeOf as budgetChangeOf } from "../src/pages/keys/budget.ts"
 import { failureOf } from "../src/pages/sign-in/failures.ts"
 import { changeOf, seriesOf, total, type UsageRow, valueOf } from "../src/pages/usage/rows.ts"
-import { lastDays, usageSearch } from "../src/pages/usage/search.ts"
+import { daysOf, lastDays, problemOf, usageSearch } from "../src/pages/usage/search.ts"
 import { reasonText, urlProblem } from "../src/pages/webhooks/events.ts"
 import { checkSignature } from "../src/pages/webhooks/signature.ts"
 
@@ -54,6 +54,24 @@ describe("usage", () => {
     const now = Date.parse("2026-11-24T00:30:00Z")
     assert.deepStrictEqual(lastDays(now, 3), days)
     assert.deepStrictEqual(lastDays(now, 2, 3), ["2026-11-20", "2026-11-21"])
+  })
+
+  it("covers a range of its own of at most 31 days, and as many days before it", () => {
+    const now = Date.parse("2026-11-24T00:30:00Z")
+    const range = { from: "2026-02-27", to: "2026-03-01" }
+    assert.deepStrictEqual(daysOf(range, now), {
+      days: ["2026-02-27", "2026-02-28", "2026-03-01"],
+      before: ["2026-02-24", "2026-02-25", "2026-02-26"]
+    })
+    assert.deepStrictEqual(daysOf({ days: "7" }, now).days, lastDays(now, 7))
+    assert.deepStrictEqual(usageSearch({ days: "7", ...range }), range)
+    assert.isUndefined(problemOf("2026-01-01", "2026-01-31"))
+    assert.include(problemOf("2026-01-01", "2026-02-01"), "at most 31 days")
+    assert.include(problemOf("2026-01-02", "2026-01-01"), "must not be after")
+    for (const wrong of ["2026-02-30", "2026-1-1", "", 7, undefined]) {
+      assert.include(problemOf(wrong, "2026-03-01"), "Choose")
+      assert.deepStrictEqual(usageSearch({ days: "7", from: wrong, to: "2026-03-01" }), { days: "7" })
+    }
   })
 
   it("keeps choices in the URL, and defaults out of it", () => {

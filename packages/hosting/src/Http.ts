@@ -17,6 +17,7 @@ import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import * as Database from "./Database.ts"
+import * as Disk from "./internal/disk.ts"
 import { findConsole, findReference } from "./internal/pageDirectories.ts"
 import * as RequestContext from "./internal/requestContext.ts"
 import * as RequestTarget from "./internal/requestTarget.ts"
@@ -36,9 +37,8 @@ export interface HttpOptions extends OperatorListener.Address {
   /** The listener for operators. Default `shared`. */
   readonly operator?: OperatorListener.OperatorListener | undefined
   /**
-   * How long the server continues to accept requests after a stop signal, while
-   * `/readyz` returns 503, so that load balancers stop sending requests before
-   * connections are refused. Default 0.
+   * How long the server continues to accept requests after a stop signal, while `/readyz` returns 503, so that load
+   * balancers stop sending requests before connections are refused. Default 0.
    */
   readonly drain?: Duration.Input | undefined
   /** How long requests may continue after the server stops accepting connections. Default 25 seconds. */
@@ -54,6 +54,8 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   bodyTimeMax: settings.bodyTimeMax,
   console: settings.console,
   consoleDirectory: settings.console ? findConsole() : undefined,
+  configuration: settings.shown,
+  disk: Disk.spaceOf(settings.dataDirectory),
   consoleUrl: settings.baseUrl ?? (sharesListener(settings) ? undefined : originOf(settings)),
   corsOrigins: settings.corsOrigins,
   downloadBytesPerDay: settings.downloadBytesPerDay,

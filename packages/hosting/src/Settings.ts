@@ -20,7 +20,7 @@ import {
 import { fileSchema, type JsonSchema } from "./internal/settings/jsonSchema.ts"
 import { proxyUserHeaderOf } from "./internal/settings/proxyUser.ts"
 import { isPublic } from "./internal/settings/publicAddress.ts"
-import { effectiveOf, type Environment, readAll } from "./internal/settings/reading.ts"
+import { effectiveOf, type EffectiveSetting, type Environment, readAll } from "./internal/settings/reading.ts"
 import { retentionOf } from "./internal/settings/retention.ts"
 import { sectionOf } from "./internal/settings/sections.ts"
 import { sessionsOf } from "./internal/settings/sessions.ts"
@@ -152,6 +152,8 @@ export interface Settings {
   readonly models: unknown
   /** Slots, quotas and prices of the plan tiers. */
   readonly planTable: PlanTable.PlanTable
+  /** Every setting with its value and where it comes from, without secrets, for operators. */
+  readonly shown: ReadonlyArray<EffectiveSetting>
 }
 
 /** Documentation of a setting. */
@@ -241,7 +243,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     moderation: sectionOf("moderation", file, environment),
     oidc: sectionOf("oidc", file, environment),
     models: file.content["models"],
-    planTable
+    planTable,
+    shown: effectiveOf(environment, file)
   }
   return settings
 })

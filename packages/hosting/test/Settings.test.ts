@@ -130,7 +130,8 @@ describe("Settings", () => {
         oidc: undefined,
         proxyUserHeader: undefined,
         models: undefined,
-        planTable: PlanTable.defaults
+        planTable: PlanTable.defaults,
+        shown: yield* Settings.effective({})
       })
     }))
 

@@ -71,7 +71,11 @@ const session = HttpApiSecurity.apiKey({ in: "cookie", key: "__Host-kinora" }).p
 /** Requires a valid API key, or the cookie of a session that permits the endpoint, within its rate limit. */
 export class BearerAuth extends HttpApiMiddleware.Service<BearerAuth, { provides: CurrentKey }>()(
   "@kinora/http-api/BearerAuth",
-  { security: { bearer }, error: errors(...authenticationErrors.key, "cross_origin"), requiredForClient: true }
+  {
+    security: { bearer },
+    error: errors(...authenticationErrors.key, "cross_origin", "view_only"),
+    requiredForClient: true
+  }
 ) {}
 
 /** Requires a valid API key, a session or a valid signed URL. */
@@ -79,7 +83,7 @@ export class ContentAuth extends HttpApiMiddleware.Service<ContentAuth, { provid
   "@kinora/http-api/ContentAuth",
   {
     security: { bearer, signed },
-    error: errors(...authenticationErrors.link, "cross_origin"),
+    error: errors(...authenticationErrors.link, "cross_origin", "view_only"),
     requiredForClient: true
   }
 ) {}

@@ -28,6 +28,7 @@ import { AdminPlans } from "./AdminPlanApi.ts"
 import { AdminQueue } from "./AdminQueueApi.ts"
 import { AdminSessions } from "./AdminSessionApi.ts"
 import { AdminSignInLinks } from "./AdminSignInApi.ts"
+import { AdminSystem } from "./AdminSystemApi.ts"
 import { AdminWallet } from "./AdminWalletApi.ts"
 import { AdminWebhooks } from "./AdminWebhookApi.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
@@ -236,6 +237,7 @@ export class AdminApi extends HttpApi.make("kinora-admin")
   .add(AdminAudit)
   .add(AdminSignInLinks)
   .add(AdminSessions)
+  .add(AdminSystem)
   .middleware(AdminAuth)
   .middleware(Envelope)
   .prefix("/admin/v1")

@@ -1,6 +1,6 @@
 /** Webhook endpoints, deliveries and attempts in the admin API. */
 import { Schema } from "effect"
-import { field, int, list, nullable, object, optional, text, time } from "./internal/fields.ts"
+import { field, int, list, nullable, object, optional, requestTime, text, time } from "./internal/fields.ts"
 import { overlapRequest } from "./internal/overlapRequest.ts"
 import { DateTime, Int64 } from "./Scalar.ts"
 import { EventType } from "./Webhook.ts"
@@ -95,6 +95,32 @@ export const AdminWebhookDelivery = object("AdminWebhookDelivery", "One event fo
 })
 /** See the schema of the same name. */
 export type AdminWebhookDelivery = typeof AdminWebhookDelivery.Type
+
+/** A delivery with its event. */
+export const WebhookDeliveryDetail = object("WebhookDeliveryDetail", "A delivery with the body of its event.", {
+  id: text("The id of the delivery."),
+  payload: field(
+    Schema.Json,
+    "The body as it would be sent now: the bytes of a repeated attempt have the URLs of the first one."
+  )
+})
+/** See the schema of the same name. */
+export type WebhookDeliveryDetail = typeof WebhookDeliveryDetail.Type
+
+/** Sends failed deliveries again. */
+export const ResendFailedRequest = object("ResendFailedRequest", "The failed deliveries to send again.", {
+  since: requestTime("Deliveries of events before this time are not sent again.")
+})
+/** See the schema of the same name. */
+export type ResendFailedRequest = typeof ResendFailedRequest.Type
+
+/** The numbers of deliveries that are sent again. */
+export const ResentDeliveries = object("ResentDeliveries", "Deliveries that are sent again.", {
+  resent: int("The deliveries that are sent again."),
+  left: int("Failed deliveries since the time that are left, because the account would have too many pending ones.")
+})
+/** See the schema of the same name. */
+export type ResentDeliveries = typeof ResentDeliveries.Type
 
 /** Deliveries, newest first. */
 export const AdminWebhookDeliveryList = object("AdminWebhookDeliveryList", "A page of deliveries, newest first.", {

@@ -6,6 +6,7 @@ import { ConsoleKeys, ConsoleReports } from "./ConsoleAccountApi.ts"
 import { ConsoleMembers } from "./ConsoleMemberApi.ts"
 import { ConsoleSession, SessionList, SignedIn, SignedOut, SignInRequest } from "./ConsoleSession.ts"
 import { ConsoleSignIn } from "./ConsoleSignInApi.ts"
+import { ConsoleViews } from "./ConsoleViewApi.ts"
 import { ConsoleWebhooks } from "./ConsoleWebhookApi.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
 import { documentation, strictParsing } from "./internal/documentation.ts"
@@ -79,6 +80,7 @@ export class ConsoleApi extends HttpApi.make("kinora-console")
   .add(ConsoleKeys)
   .add(ConsoleWebhooks)
   .add(ConsoleReports)
+  .add(ConsoleViews)
   .middleware(Envelope)
   .prefix("/console/v1")
   .annotateMerge(strictParsing)

@@ -64,6 +64,21 @@ export const SessionAccount = object("SessionAccount", "The account of a session
   email: nullable(Schema.String, "The e-mail address of the account.")
 })
 
+/** Views an account. */
+export const StartViewRequest = object("StartViewRequest", "The account to view.", {
+  account: text("The id of the account, `acct_…`.")
+})
+/** See the schema of the same name. */
+export type StartViewRequest = typeof StartViewRequest.Type
+
+/** The account that an operator views. */
+export const SessionView = object("SessionView", "The account that an operator views.", {
+  account: field(SessionAccount, "The account."),
+  until: time("When the view ends.")
+})
+/** See the schema of the same name. */
+export type SessionView = typeof SessionView.Type
+
 const scope = field(SessionScope, "`key` if the session was created with an API key.")
 const createdAt = time("When the session was created.")
 const expiresAt = time("When the session ends, even if it is used.")
@@ -80,6 +95,7 @@ export const ConsoleSession = object("ConsoleSession", "The session of the reque
   scope,
   role: field(SessionRole, "The role of the member or of the operator."),
   account: nullable(SessionAccount, "The account; `null` for operators."),
+  view: nullable(SessionView, "The account that the operator views; `null` for none, and for sessions of accounts."),
   member: nullable(
     SessionMember,
     "The member; `null` for operators, and with a sign-in link of an account or an API key."

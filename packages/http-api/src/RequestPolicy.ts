@@ -30,9 +30,10 @@ export const permits = (role: OperatorRole, needed: OperatorRole): boolean =>
 
 /**
  * Rights that an endpoint requires of a session. `any`: every session has them. `key`: a session of an account, also one that was created with an
- * API key. `viewer`: a session of a member of the account. `member`: the same, unless the member is a viewer.
+ * API key. `viewer`: a session of a member of the account. `member`: the same, unless the member is a viewer. `operator`: a
+ * session of an operator. A session of an operator that views an account has the rights of a viewer too.
  */
-export const ConsoleAccess = Schema.Literals(["any", "key", "viewer", "member"])
+export const ConsoleAccess = Schema.Literals(["any", "key", "viewer", "member", "operator"])
 /** See the schema of the same name. */
 export type ConsoleAccess = typeof ConsoleAccess.Type
 

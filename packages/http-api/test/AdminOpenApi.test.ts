@@ -95,7 +95,9 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "post /operators/{id}/sign-in-links",
       "get /operators/{id}/sessions",
       "delete /operators/{id}/sessions",
-      "delete /operators/{id}/sessions/{session_id}"
+      "delete /operators/{id}/sessions/{session_id}",
+      "get /configuration",
+      "get /storage"
     ])
     assert.isEmpty(Object.keys(Public.document.paths).filter((path) => path.startsWith("/admin/")))
   }))

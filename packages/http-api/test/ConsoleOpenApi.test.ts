@@ -52,10 +52,14 @@ it.effect("documents the operations of sessions, keys, webhooks and reports", ()
       "get /webhook-endpoints/{id}/sends",
       "get /webhook-endpoints/{id}/deliveries",
       "post /webhook-endpoints/{id}/deliveries/{delivery_id}/resend",
+      "get /webhook-endpoints/{id}/deliveries/{delivery_id}",
+      "post /webhook-endpoints/{id}/resend-failed",
       "get /summary",
       "get /statement",
       "get /generations/{id}/activity",
-      "get /events"
+      "get /events",
+      "post /view",
+      "delete /view"
     ])
   }))
 

@@ -114,7 +114,7 @@ describe.each([
   it("has an example of every body and error, which its schema accepts", () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema({ $id: "document", ...spec })
-    const bodies = bodiesOf(spec).filter(([path]) => !/\/responses\/[45]\d\d$/.test(path))
+    const bodies = bodiesOf(spec).filter(([path]) => /^#\/paths\/.*\/(requestBody|responses\/2\d\d)$/.test(path))
     assert.isAtLeast(bodies.length, 10)
     for (const [path, { example, schema }] of bodies) {
       const text = JSON.stringify(schema).replaceAll("\"#/components", "\"document#/components")

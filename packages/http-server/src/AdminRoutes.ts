@@ -42,6 +42,7 @@ import * as PlanRoutes from "./routes/admin/plans.ts"
 import * as QueueRoutes from "./routes/admin/queue.ts"
 import * as SessionRoutes from "./routes/admin/sessions.ts"
 import * as SignInLinkRoutes from "./routes/admin/signInLinks.ts"
+import * as SystemRoutes from "./routes/admin/system.ts"
 import * as WalletRoutes from "./routes/admin/wallet.ts"
 import * as WebhookRoutes from "./routes/admin/webhooks.ts"
 
@@ -88,7 +89,8 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       OperatorRoutes.layer,
       AuditRoutes.layer,
       SignInLinkRoutes.layer(all),
-      SessionRoutes.layer(all)
+      SessionRoutes.layer(all),
+      SystemRoutes.layer(all)
     ]),
     Layer.provide([SchemaErrors.layer, AdminAuthentication.layer(all, all.adminToken)])
   )

@@ -29,6 +29,7 @@ import * as ReportRoutes from "./routes/console/reports.ts"
 import * as SessionRoutes from "./routes/console/session.ts"
 import * as SessionsRoutes from "./routes/console/sessions.ts"
 import * as SignInRoutes from "./routes/console/signIn.ts"
+import * as ViewRoutes from "./routes/console/view.ts"
 import * as WebhookRoutes from "./routes/console/webhooks.ts"
 
 /** The services that the routes need. */
@@ -63,8 +64,9 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       SessionsRoutes.layer,
       KeyRoutes.layer,
       MemberRoutes.layer(all),
-      WebhookRoutes.layer,
-      ReportRoutes.layer(all)
+      WebhookRoutes.layer(all),
+      ReportRoutes.layer(all),
+      ViewRoutes.layer
     ]),
     Layer.provide(Suspensions.layer),
     Layer.provide([

@@ -1,6 +1,6 @@
 /** Options of the HTTP server. Every option has a default. */
 import { PlanTable } from "@kinora/accounts"
-import { Duration, type FileSystem, type Path, type Redacted } from "effect"
+import { Duration, Effect, type FileSystem, type Path, type Redacted } from "effect"
 import type { Etag, HttpPlatform, HttpRouter } from "effect/http"
 import type { IpNetwork } from "effect/net"
 
@@ -11,6 +11,21 @@ export type ServerRequirements =
   | FileSystem.FileSystem
   | HttpPlatform.HttpPlatform
   | Path.Path
+
+/** A setting, for operators. */
+export interface ShownSetting {
+  readonly variable: string
+  /** `null` if the setting has none. */
+  readonly value: string | null
+  /** Where the value comes from. */
+  readonly source: string
+}
+
+/** The space on a disk. */
+export interface DiskSpace {
+  readonly freeBytes: number
+  readonly totalBytes: number
+}
 
 /** Options of the HTTP server. */
 export interface HttpServerOptions {
@@ -152,6 +167,10 @@ export interface HttpServerOptions {
    * the operator used. Default `undefined`.
    */
   readonly consoleUrl: string | undefined
+  /** The settings that the operator API shows. They must contain no secret. Default: none. */
+  readonly configuration: ReadonlyArray<ShownSetting>
+  /** Returns the space on the disk that the operator API shows; `undefined` if it is unknown. Default: unknown. */
+  readonly disk: Effect.Effect<DiskSpace | undefined>
   /** Whether to serve `/metrics`. Default `true`. */
   readonly metrics: boolean
   /** The operator's token. If `undefined`, the operator API is disabled. Default `undefined`. */
@@ -205,6 +224,8 @@ export const defaults: HttpServerOptions = {
   console: true,
   consoleDirectory: undefined,
   consoleUrl: undefined,
+  configuration: [],
+  disk: Effect.undefined,
   metrics: true,
   adminToken: undefined,
   operatorRoutes: true

@@ -257,6 +257,19 @@ it.effect("creates keys that work until they are revoked, and returns each key o
     errorOf(yield* admin("DELETE", `/accounts/${other}/keys/${keyId}`), "not_found")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
+it.effect("shows the settings and the disk of the server", () =>
+  Effect.gen(function*() {
+    const setting = { variable: "KINORA_PORT", value: "4747", source: "default" }
+    const disk = { freeBytes: 7, totalBytes: 9 }
+    const adminToken = Redacted.make(token)
+    const send = yield* Host.start({ adminToken, configuration: [setting], disk: Effect.succeed(disk) })
+    const get = (path: string) => Effect.map(send("GET", `/admin/v1/${path}`, { key: token }), ({ json }) => json)
+    assert.deepStrictEqual(yield* get("configuration"), { data: [setting] })
+    assert.deepStrictEqual(yield* get("storage"), { disk: { free_bytes: 7, total_bytes: 9 } })
+    const other = yield* Host.start({ adminToken })
+    assert.deepStrictEqual((yield* other("GET", "/admin/v1/storage", { key: token })).json, { disk: null })
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
 it.effect("creates keys with a budget, changes it and shows what is used", () =>
   Effect.gen(function*() {
     const send = yield* start

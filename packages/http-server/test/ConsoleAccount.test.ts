@@ -82,7 +82,7 @@ it.effect("changes the budget of a key of the account, and shows what is used of
 
 it.effect("manages the webhook endpoints of the account", () =>
   Effect.gen(function*() {
-    const { member, other, viewer } = yield* open()
+    const { key, member, other, send, viewer } = yield* open()
     const endpoints = `${console}/webhook-endpoints`
     const created = yield* member("POST", endpoints, { body: { url: "https://hooks.example.com/kinora" } })
     assert.deepStrictEqual([created.status, created.headers["cache-control"]], [201, "no-store"])
@@ -103,6 +103,24 @@ it.effect("manages the webhook endpoints of the account", () =>
     errorOf(yield* member("POST", `${endpoints}/${idOf(second)}/${resend}`), "not_found")
     const resent = yield* member("POST", `${one}/${resend}`)
     assert.deepStrictEqual([resent.status, Object(resent.json).status], [202, "pending"])
+
+    const job = idOf(yield* send("POST", "/v1/generations", { key, body }))
+    yield* send("POST", `/admin/v1/generations/${job}/fail`, { key: "x".repeat(32) })
+    const [newest = ""] = idsOf(yield* viewer("GET", `${one}/deliveries?limit=1`))
+    for (const page of [member, viewer]) {
+      const { payload } = Object((yield* page("GET", `${one}/deliveries/${newest}`)).json)
+      assert.deepInclude(payload, { id: newest, type: "generation.failed" })
+      assert.deepInclude(payload.data.generation, { id: job, status: "failed" })
+    }
+    errorOf(yield* member("GET", `${endpoints}/${idOf(second)}/deliveries/${newest}`), "not_found")
+    errorOf(yield* other("GET", `${one}/deliveries/${newest}`), "not_found")
+    const since = { since: DateTime.formatIso(yield* DateTime.now) }
+    assert.deepStrictEqual((yield* member("POST", `${one}/resend-failed`, { body: since })).json, {
+      resent: 0,
+      left: 0
+    })
+    errorOf(yield* other("POST", `${one}/resend-failed`, { body: since }), "not_found")
+    errorOf(yield* member("POST", `${one}/resend-failed`, { body: {} }), "invalid_request")
 
     const changes = [["PATCH", "", {}], ["DELETE", ""], ["POST", "/rotate", {}], ["POST", "/test"]] as const
     for (const [method, path, body] of [...changes, ["GET", ""], ["GET", "/sends"], ["GET", "/deliveries"]] as const) {
@@ -145,6 +163,7 @@ it.effect("lets only members change keys and webhooks, and says so", () =>
       ["DELETE", endpoint],
       ["POST", `${endpoint}/rotate`, {}],
       ["POST", `${endpoint}/test`],
+      ["POST", `${endpoint}/resend-failed`, { since: "2026-11-21T00:00:00Z" }],
       ["POST", `${endpoint}/deliveries/dlv_01q3dcbd00evhthzyyqsfhxazr/resend`]
     ] as const
     for (const [method, path, body] of changes) {

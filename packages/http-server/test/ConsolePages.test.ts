@@ -122,3 +122,48 @@ it.effect("has no pages if the console is off", () =>
     }
     assert.strictEqual((yield* send("GET", "/", { headers: get })).headers["location"], "https://api.example.com/docs")
   }).pipe(Effect.scoped, Effect.provide(layer)))
+
+it.effect("leads browsers from another origin to that of the base URL, once, and keeps the path", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ consoleDirectory: "/built" })
+    const open = (
+      host: string,
+      headers: Readonly<Record<string, string>> = get,
+      path = "/console/jobs?tab=events&q=a%2Fb"
+    ) => send("GET", path, { headers: { host, ...headers } })
+    for (const headers of [get, { "sec-fetch-dest": "document", accept: "*/*" }]) {
+      const answer = yield* open("10.0.0.7:4747", headers)
+      assert.deepStrictEqual(
+        [answer.status, answer.headers["location"], answer.headers["cache-control"]],
+        [307, "https://api.example.com/console/jobs?tab=events&q=a%2Fb", "no-store"]
+      )
+      // A proxy that replaces the host would lead it here again.
+      const cookie = answer.headers["set-cookie"]?.split(";")[0] ?? ""
+      assert.deepStrictEqual([(yield* open("10.0.0.7:4747", { ...headers, cookie })).text], [page])
+    }
+    const kept: ReadonlyArray<readonly [host: string, headers: Readonly<Record<string, string>>]> = [
+      ["api.example.com", get],
+      ["API.example.com", get],
+      ...["127.0.0.1:4747", "localhost:4747", "[::1]:4747", "kinora.localhost"].map((host) => [host, get] as const),
+      ["10.0.0.7", {}],
+      ["10.0.0.7", { accept: "*/*" }],
+      ["10.0.0.7", { ...get, "sec-fetch-dest": "empty" }],
+      ["10.0.0.7", { ...get, "sec-fetch-dest": "iframe" }]
+    ]
+    for (const [host, headers] of kept) assert.strictEqual((yield* open(host, headers)).text, page, host)
+    // Not for the API, and never to a host that the request names.
+    errorOf(yield* open("10.0.0.7", get, "/console/v1/missing"), "not_found")
+    errorOf(yield* open("10.0.0.7", get, "/v1/models"), "unauthorized")
+    const trick = yield* open("10.0.0.7", get, "/console//evil.example/x")
+    assert.strictEqual(trick.headers["location"], "https://api.example.com/console//evil.example/x")
+  }).pipe(Effect.scoped, Effect.provide(layer)))
+
+it.effect("does not lead browsers away without a base URL, and between the names of this machine", () =>
+  Effect.gen(function*() {
+    for (const baseUrl of [undefined, "http://localhost:4747", "http://127.0.0.1:4747"]) {
+      const send = yield* Host.start({ consoleDirectory: "/built", baseUrl })
+      for (const host of ["localhost:4747", "127.0.0.1:4747", "[::1]:4747"]) {
+        assert.strictEqual((yield* send("GET", "/console/", { headers: { host, ...get } })).text, page)
+      }
+    }
+  }).pipe(Effect.scoped, Effect.provide(layer)))

@@ -75,7 +75,8 @@ it.effect("permits each kind of session exactly the routes of the console that i
       any: ["key", "viewer", "member", "operator"],
       key: ["key", "viewer", "member"],
       viewer: ["viewer", "member"],
-      member: ["member"]
+      member: ["member"],
+      operator: ["operator"]
     }
     for (const { method, path, policy: { access = "any", authentication } } of routes) {
       for (const name of ["key", "viewer", "member", "operator"] as const) {

@@ -60,7 +60,8 @@ const sessionMethods = (backend: UnitOfWork.MemoryBackend["Service"]) => {
           createdAt: now,
           seenAt: now,
           expiresAt: Option.match(notAfter, { onNone: () => latest, onSome: (time) => DateTime.min(latest, time) }),
-          idleUntil: DateTime.addDuration(now, idle)
+          idleUntil: DateTime.addDuration(now, idle),
+          view: Option.none()
         }
         rows.set(session.id, { session, hash })
         return session
@@ -87,6 +88,20 @@ const sessionMethods = (backend: UnitOfWork.MemoryBackend["Service"]) => {
         const idleUntil = DateTime.addDuration(now, idle)
         rows.set(id, { ...row, session: { ...row.session, seenAt: now, idleUntil } })
       }),
+    saveView: (id, view) =>
+      accessNow((now) =>
+        Option.map(Option.fromUndefinedOr(rows.get(id)), (row) => {
+          const session = {
+            ...row.session,
+            view: Option.map(view, ({ account, maxAge }) => ({
+              account,
+              until: DateTime.min(DateTime.addDuration(now, maxAge), row.session.expiresAt)
+            }))
+          }
+          rows.set(id, { ...row, session })
+          return session
+        })
+      ),
     deleteIdle: (limit: number) =>
       accessNow((now) => {
         const ended = Array.from(rows.values())

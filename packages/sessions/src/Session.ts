@@ -1,6 +1,6 @@
 /** Sessions and what they permit. */
 import { TypeId } from "@kinora/persistence"
-import { DateTime, type Option, Schema } from "effect"
+import { DateTime, Option, Schema } from "effect"
 import { MemberId, MemberRole } from "./Member.ts"
 
 /** Codec and constructors of session ids, `ses_…`. */
@@ -41,6 +41,13 @@ export interface Client {
   readonly address: string
 }
 
+/** The account that an operator views, with the rights of a viewer. */
+export interface View {
+  readonly account: string
+  /** When it ends. */
+  readonly until: DateTime.Utc
+}
+
 /** A session. Its token is returned once and not stored. */
 export interface Session extends Client {
   readonly id: SessionId
@@ -52,6 +59,8 @@ export interface Session extends Client {
   readonly expiresAt: DateTime.Utc
   /** When it ends unless it is used before. */
   readonly idleUntil: DateTime.Utc
+  /** The account that the session views. `None` for sessions of accounts. */
+  readonly view: Option.Option<View>
 }
 
 /** A sign-in code. The code itself is returned once and not stored. */
@@ -99,6 +108,12 @@ export const endedBy = (
   if (DateTime.isLessThanOrEqualTo(expiresAt, now)) return "expired"
   return DateTime.isLessThanOrEqualTo(idleUntil, now) ? "idle" : undefined
 }
+
+/** Returns a session without a view that has ended at this time. */
+export const withoutEndedView = (session: Session, now: DateTime.Utc): Session => ({
+  ...session,
+  view: Option.filter(session.view, ({ until }) => DateTime.isGreaterThan(until, now))
+})
 
 /** Returns whether a use at this time is recorded: at most one per minute. */
 export const isUseDue = ({ seenAt }: Pick<Session, "seenAt">, now: DateTime.Utc): boolean =>

@@ -49,6 +49,15 @@ export class SessionStore extends Context.Service<SessionStore, {
   /** Records a use now, unless one within the last minute is recorded. Skips a session that another unit has locked. */
   readonly noteUse: (id: SessionId, idle: Duration.Duration) => Effect.Effect<void, StorageError.StorageError>
 
+  /**
+   * Begins to view an account for `maxAge`, at most until the session ends, or ends the view. Returns the session, if it
+   * exists.
+   */
+  readonly saveView: (
+    id: SessionId,
+    view: Option.Option<{ readonly account: string; readonly maxAge: Duration.Duration }>
+  ) => Effect.Effect<Option.Option<Session>, StorageError.StorageError>
+
   /** Inserts a code that is valid for `maxAge` from now on. */
   readonly insertCode: (
     grant: Grant,

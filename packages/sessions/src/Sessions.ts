@@ -10,7 +10,7 @@ import { makeEnds } from "./internal/ends.ts"
 import * as Members from "./Members.ts"
 import * as MemorySessionStore from "./MemorySessionStore.ts"
 import * as Session from "./Session.ts"
-import { CodeRejected, SessionRejected, SessionsError, TooManyCodes } from "./SessionsError.ts"
+import { CodeRejected, SessionNotFound, SessionRejected, SessionsError, TooManyCodes } from "./SessionsError.ts"
 import { SessionStore } from "./SessionStore.ts"
 import * as SessionToken from "./SessionToken.ts"
 import * as SqlSessionStore from "./SqlSessionStore.ts"
@@ -67,6 +67,15 @@ export class Sessions extends Context.Service<Sessions, {
     token: Redacted.Redacted
   ) => Effect.Effect<Session.Session, SessionRejected | StorageError.StorageError>
 
+  /**
+   * Begins to view an account with the rights of a viewer, for `viewMaxAge` and at most until the session ends. Replaces the
+   * view of another account. The session must be of an operator; the caller has verified that the account exists.
+   */
+  readonly startView: (session: Session.Session, account: string) => Effect.Effect<Session.View, Failure>
+
+  /** Ends the view of an account. Idempotent. */
+  readonly endView: (session: Session.Session) => Effect.Effect<void, StorageError.StorageError>
+
   /** Returns the sessions within reach of a session that have not ended, the one that was used last first. */
   readonly list: (grant: Session.Grant) => Effect.Effect<ReadonlyArray<Session.Session>, StorageError.StorageError>
 
@@ -98,6 +107,8 @@ export interface SessionsOptions {
   readonly operatorIdle?: Duration.Input | undefined
   /** Maximum age of a session of an operator. Default 12 hours. */
   readonly operatorMaxAge?: Duration.Input | undefined
+  /** How long an operator views an account. Default 1 hour. */
+  readonly viewMaxAge?: Duration.Input | undefined
   /** How long a sign-in code is valid. Default 10 minutes. */
   readonly codeMaxAge?: Duration.Input | undefined
   /** Maximum number of sessions of a subject. Default 20. */
@@ -152,6 +163,7 @@ const make = Effect.fnUntraced(function*(options: SessionsOptions) {
 
     authenticate,
     peek,
+    ...makeViews(store, options),
     ...makeEnds(store, atomically)
   })
 })
@@ -192,6 +204,20 @@ const idleOf = ({ scope }: Session.Grant, { idle = "12 hours", operatorIdle = "1
 const maxAgeOf = ({ scope }: Session.Grant, { maxAge = "7 days", operatorMaxAge = "12 hours" }: SessionsOptions) =>
   Duration.fromInputUnsafe(scope === "operator" ? operatorMaxAge : maxAge)
 
+/** Creates `Sessions.startView` and `Sessions.endView`. */
+const makeViews = (store: SessionStore["Service"], { viewMaxAge = "1 hour" }: SessionsOptions) => ({
+  startView: Effect.fn("Sessions.startView")(function*({ grant, id }: Session.Session, account: string) {
+    if (grant.scope !== "operator") return yield* Effect.die(new Error("Only sessions of operators view accounts"))
+    const saved = yield* store.saveView(id, Option.some({ account, maxAge: Duration.fromInputUnsafe(viewMaxAge) }))
+    const view = Option.flatMap(saved, ({ view }) => view)
+    return Option.isSome(view)
+      ? view.value
+      : yield* new SessionsError({ reason: new SessionNotFound({ session: id }) })
+  }),
+
+  endView: Effect.fn("Sessions.endView")(({ id }: Session.Session) => Effect.asVoid(store.saveView(id, Option.none())))
+})
+
 /** Creates the function that starts a session in the surrounding unit of work. */
 const makeStart = (store: SessionStore["Service"], options: SessionsOptions) => {
   const { sessionsMax = 20 } = options
@@ -231,7 +257,9 @@ const makeAuthentication = (store: SessionStore["Service"], options: SessionsOpt
     if (Option.isNone(found)) return yield* new SessionRejected({ reason: "unknown" })
     const { at, session } = found.value
     const reason = Session.endedBy(session, at)
-    return reason === undefined ? found.value : yield* new SessionRejected({ reason })
+    return reason === undefined
+      ? { at, session: Session.withoutEndedView(session, at) }
+      : yield* new SessionRejected({ reason })
   })
 
   return {

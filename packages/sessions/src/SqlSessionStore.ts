@@ -5,14 +5,14 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Codes from "./internal/sql/codes.ts"
 import * as Members from "./internal/sql/members.ts"
-import { sessionsTables } from "./internal/sql/migrations.ts"
+import { sessionsTables, sessionViews } from "./internal/sql/migrations.ts"
 import * as Rows from "./internal/sql/sessions.ts"
 import { SessionStore } from "./SessionStore.ts"
 
 /** The tables that the store requires. The store itself runs no DDL. */
 export const migrations: Migrations = {
   namespace: "sessions",
-  migrations: { "0001_sessions": sessionsTables }
+  migrations: { "0001_sessions": sessionsTables, "0002_views": sessionViews }
 }
 
 /** A store over the surrounding database. */
@@ -26,6 +26,7 @@ export const layer: Layer.Layer<SessionStore, never, SqlClient.SqlClient> = Laye
       listSessions: Rows.list,
       deleteSessions: Rows.remove,
       noteUse: Rows.noteUse,
+      saveView: Rows.saveView,
       insertCode: Codes.insert,
       countCodes: Codes.count,
       takeCode: Codes.take,

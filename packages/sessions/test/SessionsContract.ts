@@ -36,6 +36,37 @@ export const suite = <E>(name: string, backend: Layer.Layer<SessionStore | UnitO
         assert.strictEqual(yield* resultOf(host, yield* SessionToken.make), "unknown")
       }))
 
+    it.effect("of operators view an account on every host, until the view ends by itself or is ended", () =>
+      Effect.gen(function*() {
+        const [here, there] = [yield* makeHost(), yield* makeHost({ viewMaxAge: "20 minutes" })]
+        const { session, token } = yield* here.start(operatorOf("opr-view"), browser)
+        const other = yield* here.start(operatorOf("opr-view"), browser)
+        const viewOf = Effect.map(there.peek(token), ({ view }) => Option.getOrUndefined(view))
+        assert.isUndefined(yield* viewOf)
+        const first = yield* here.startView(session, "s-view")
+        assert.deepStrictEqual(first, { account: "s-view", until: DateTime.add(session.createdAt, { hours: 1 }) })
+        assert.deepStrictEqual(yield* viewOf, first)
+        assert.deepStrictEqual((yield* here.peek(other.token)).view, Option.none())
+        const second = yield* there.startView(session, "s-other")
+        assert.deepStrictEqual(second, { account: "s-other", until: DateTime.add(session.createdAt, { minutes: 20 }) })
+        yield* TestClock.adjust("1199999 millis")
+        assert.deepStrictEqual(yield* viewOf, second)
+        yield* TestClock.adjust("1 millis")
+        assert.isUndefined(yield* viewOf)
+        yield* here.startView(session, "s-view")
+        for (const _ of ["once", "again"]) yield* here.endView(session)
+        assert.isUndefined(yield* viewOf)
+        yield* here.signOut(token)
+        assert.strictEqual(yield* reasonOf(here.startView(session, "s-view")), "SessionNotFound")
+      }))
+
+    it.effect("end their views with them", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost({ viewMaxAge: "2 days" })
+        const { session } = yield* host.start(operatorOf("opr-view-2"), browser)
+        assert.deepStrictEqual((yield* host.startView(session, "s-view")).until, session.expiresAt)
+      }))
+
     it.effect("store the device without control characters and cut it", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()

@@ -69,6 +69,8 @@ const deliveryMethods = ({ decide, decideAll, read }: Cell) => ({
   publish: (events, deliveries) => decide((outbox) => Outbox.publish(outbox, { events, deliveries })),
   loadDelivery: (account, id) => read((outbox) => Lists.delivery(outbox, account, id)),
   restart: (id, at) => Effect.asVoid(decideAll((outbox) => Outbox.restart(outbox, { id, at }))),
+  restartFailed: (options) => decide((outbox) => Outbox.restartFailed(outbox, options)),
+  findEvent: (account, endpoint, id) => read((outbox) => Lists.event(outbox, account, endpoint, id)),
   listDeliveries: (endpoint, limit, before) => read((outbox) => Lists.deliveries(outbox, endpoint, limit, before)),
   listDeliveriesAbout: (account, subject, limit) =>
     read((outbox) => Lists.deliveriesAbout(outbox, { account, subject, limit })),

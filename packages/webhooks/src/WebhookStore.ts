@@ -71,6 +71,25 @@ export interface Settlement extends Claim {
   } | null
 }
 
+/** Failed deliveries to restart. */
+export interface FailedRestart {
+  readonly account: string
+  /** An endpoint of the account. */
+  readonly endpoint: EndpointId
+  /** Deliveries of events before this time are not restarted. */
+  readonly since: DateTime.Utc
+  readonly at: DateTime.Utc
+  /** Maximum number of pending deliveries of the account afterwards. */
+  readonly pendingMax: number
+}
+
+/** Numbers of deliveries. */
+export interface FailedRestarted {
+  readonly restarted: number
+  /** Failed deliveries since the time that are left. */
+  readonly left: number
+}
+
 /** Stores endpoints, events, deliveries and logs. Each method is atomic, and joins the open unit of work. */
 export class WebhookStore extends Context.Service<WebhookStore, {
   /** Counts the endpoints of the account, and locks the account until the unit ends. */
@@ -99,6 +118,14 @@ export class WebhookStore extends Context.Service<WebhookStore, {
    * body. Earlier claims no longer count as attempts.
    */
   readonly restart: (id: DeliveryId, at: DateTime.Utc) => Effect.Effect<void, StorageError>
+  /** Restarts failed deliveries like `restart`, oldest first, as far as the limit permits. Skips locked ones. */
+  readonly restartFailed: (options: FailedRestart) => Effect.Effect<FailedRestarted, StorageError>
+  /** Returns the event of a delivery of an endpoint of the account. */
+  readonly findEvent: (
+    account: string,
+    endpoint: EndpointId,
+    id: DeliveryId
+  ) => Effect.Effect<Event | undefined, StorageError>
   /** Returns the newest deliveries of an endpoint, newest first, older than `before` if it is given. */
   readonly listDeliveries: (
     endpoint: EndpointId,

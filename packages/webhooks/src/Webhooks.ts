@@ -5,12 +5,12 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import * as Sweep from "@kinora/persistence/Sweep"
 import * as UnitOfWork from "@kinora/persistence/UnitOfWork"
 import type { WakingOptions } from "@kinora/persistence/Waking"
-import { Context, type Duration, Effect, Layer, type Redacted } from "effect"
+import { Context, type DateTime, type Duration, Effect, Layer, type Redacted } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import type { Delivery, DeliveryId, Send } from "./Delivery.ts"
 import type { Endpoint, EndpointId } from "./Endpoint.ts"
-import type { NewEvent } from "./Event.ts"
+import type { Event, NewEvent } from "./Event.ts"
 import * as Deliveries from "./internal/service/deliveries.ts"
 import * as Dependencies from "./internal/service/Dependencies.ts"
 import * as Endpoints from "./internal/service/endpoints.ts"
@@ -22,7 +22,7 @@ import * as SecretBox from "./SecretBox.ts"
 import * as SqlWebhookStore from "./SqlWebhookStore.ts"
 import * as Wakeup from "./Wakeup.ts"
 import type { WebhooksError } from "./WebhooksError.ts"
-import type { WebhookStore } from "./WebhookStore.ts"
+import type { FailedRestarted, WebhookStore } from "./WebhookStore.ts"
 
 export type { DeliveryPage, History } from "./internal/service/deliveries.ts"
 export type { EndpointChange, NewEndpoint } from "./internal/service/endpoints.ts"
@@ -79,6 +79,21 @@ export class Webhooks extends Context.Service<Webhooks, {
   readonly test: (account: string, id: EndpointId) => Effect.Effect<Delivery, WebhooksError | StorageError>
   /** Sends an ended delivery again under its id, with the whole schedule. */
   readonly resend: (account: string, id: DeliveryId) => Effect.Effect<Delivery, WebhooksError | StorageError>
+  /**
+   * Sends the failed deliveries of an endpoint since a time again, oldest first, until the account has `resendMax` pending
+   * ones. Returns how many it sends, and how many are left.
+   */
+  readonly resendFailed: (
+    account: string,
+    id: EndpointId,
+    since: DateTime.Utc
+  ) => Effect.Effect<FailedRestarted, WebhooksError | StorageError>
+  /** Returns the event of a delivery of an endpoint of the account. */
+  readonly event: (
+    account: string,
+    endpoint: EndpointId,
+    id: DeliveryId
+  ) => Effect.Effect<Event, WebhooksError | StorageError>
   /** Returns a page of an endpoint's deliveries, newest first. */
   readonly deliveries: (
     account: string,

@@ -259,6 +259,61 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual((yield* webhooks.sends(account, id)).map((line) => line.attempt), [1, 1])
       }))
 
+    it.effect("resends the failed deliveries of an endpoint since a time, oldest first, up to a number of pending ones", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const limited = yield* instance({ resendMax: 3 })
+        const account = yield* makeAccount
+        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
+        const { endpoint: { id: other } } = yield* webhooks.create(account, { url: "https://example.org" })
+        const ids: Array<DeliveryId> = []
+        for (let n = 0; n < 5; n++) {
+          ids.push((yield* webhooks.test(account, id)).id)
+          yield* fail(id)
+          yield* TestClock.adjust("1 minute")
+        }
+        yield* webhooks.test(account, other)
+        const since = DateTime.subtract(yield* DateTime.now, { minutes: 4 })
+        const pending = Effect.map(
+          webhooks.deliveries(account, id, { limit: 10 }),
+          (deliveries) => deliveries.filter(({ status }) => status === "pending").map(({ id }) => id).toReversed()
+        )
+        // One of the three is pending already.
+        assert.deepStrictEqual(yield* limited.resendFailed(account, id, since), { restarted: 2, left: 2 })
+        assert.deepStrictEqual(yield* pending, ids.slice(1, 3))
+        assert.deepStrictEqual(yield* limited.resendFailed(account, id, since), { restarted: 0, left: 2 })
+        assert.deepStrictEqual(yield* webhooks.resendFailed(account, id, since), { restarted: 2, left: 0 })
+        assert.deepStrictEqual(yield* pending, ids.slice(1))
+        const stranger = yield* makeAccount
+        assert.deepInclude(yield* refusalOf(webhooks.resendFailed(stranger, id, since)), { _tag: "EndpointNotFound" })
+        yield* webhooks.update(account, id, { status: "disabled" })
+        assert.deepInclude(yield* refusalOf(webhooks.resendFailed(account, id, since)), { _tag: "EndpointDisabled" })
+      }))
+
+    it.effect("returns the event of a delivery of the account", () =>
+      Effect.gen(function*() {
+        const webhooks = yield* Webhooks
+        const account = yield* makeAccount
+        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
+        const data = { order: "1", lines: [1, null] }
+        yield* webhooks.publish([{ account, type: "order.paid", data }])
+        const [delivery] = yield* webhooks.deliveries(account, id, { limit: 1 })
+        assert.isDefined(delivery)
+        assert.deepStrictEqual(yield* webhooks.event(account, id, delivery.id), {
+          id: delivery.event,
+          account,
+          type: "order.paid",
+          data,
+          createdAt: delivery.createdAt
+        })
+        const { endpoint: { id: other } } = yield* webhooks.create(account, { url: "https://example.org" })
+        const stranger = yield* makeAccount
+        assert.deepInclude(yield* refusalOf(webhooks.event(account, other, delivery.id)), { _tag: "DeliveryNotFound" })
+        assert.deepInclude(yield* refusalOf(webhooks.event(stranger, id, delivery.id)), { _tag: "DeliveryNotFound" })
+        yield* webhooks.remove(account, id)
+        assert.deepInclude(yield* refusalOf(webhooks.event(account, id, delivery.id)), { _tag: "DeliveryNotFound" })
+      }))
+
     it.effect("keeps 20 lines of each log, ended deliveries for 7 days and pending ones for 3", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks

@@ -1,5 +1,6 @@
 /** A server with the console, and what its tests and its screenshots need: accounts, sign-in links, receivers. */
 import { DefaultModels } from "@kinora/catalog"
+import type { ModelInput } from "@kinora/catalog/Model"
 import { Clock, Effect, Schema, type Scope } from "effect"
 import * as Stage from "../conformance/Stage.ts"
 import * as Drill from "../Drill.ts"
@@ -13,6 +14,8 @@ export interface ConsoleHostOptions {
   readonly databaseUrl: string
   /** Archive of an initialised PGlite directory. Default: the host initialises it. */
   readonly pgliteDump?: string | undefined
+  /** Models besides the built-in ones. Default: `drills`. */
+  readonly models?: ReadonlyArray<ModelInput> | undefined
 }
 
 /** A running server on which people sign in. */
@@ -33,12 +36,12 @@ export const drills = {
 
 /** Starts a server. Stopped when the scope closes. */
 export const start = Effect.fn("ConsoleHost.start")(
-  function*({ databaseUrl, pgliteDump }: ConsoleHostOptions): Effect.fn.Return<
+  function*({ databaseUrl, models = drillModels, pgliteDump }: ConsoleHostOptions): Effect.fn.Return<
     ConsoleHost,
     Program.NotReady,
     Scope.Scope
   > {
-    const site = yield* Site.make({ databaseUrl, pgliteDump, models })
+    const site = yield* Site.make({ databaseUrl, pgliteDump, models: [...DefaultModels.models, ...models] })
     const receivers = yield* Receivers.make()
     const { baseUrl } = yield* Program.startServer({
       ...site.environment,
@@ -66,8 +69,7 @@ export const start = Effect.fn("ConsoleHost.start")(
 // internal
 // -----------------------------------------------------------------------------
 
-const models = [
-  ...DefaultModels.models,
+const drillModels = [
   Drill.model({ id: drills.endless, name: "Endless", delay: "30 minutes", time_limit: "1 hour", credits: 5 }),
   Drill.model({ id: drills.failing, name: "Failing", failure: "generation_failed", credits: 3 })
 ]

@@ -1,6 +1,6 @@
 /** The pages of the console and their tabs, with the ids of what a seeded account has. */
 
-/** Who sees a page: nobody who is signed in, a session of an account, or one of an operator. */
+/** The session that a page needs: none, one of an account, or one of an operator. */
 export type Viewer = "nobody" | "account" | "operator"
 
 /** Ids that are part of URLs. */
@@ -61,6 +61,7 @@ export const pages: ReadonlyArray<ConsolePage> = [
   page("operator", "operator-accounts", "/operator/accounts"),
   page("operator", "operator-account", ({ account }) => `/operator/accounts/${account}`),
   tab("operator", "operator-account-keys", ({ account }) => `/operator/accounts/${account}?tab=keys`),
+  tab("operator", "operator-account-members", ({ account }) => `/operator/accounts/${account}?tab=members`),
   tab("operator", "operator-account-webhooks", ({ account }) => `/operator/accounts/${account}?tab=webhooks`),
   tab("operator", "operator-account-jobs", ({ account }) => `/operator/accounts/${account}?tab=jobs`),
   tab("operator", "operator-account-statement", ({ account }) => `/operator/accounts/${account}?tab=statement`),
@@ -69,5 +70,6 @@ export const pages: ReadonlyArray<ConsolePage> = [
   page("operator", "operator-job", ({ job }) => `/operator/jobs/${job}`),
   page("operator", "operator-ledger", "/operator/ledger"),
   page("operator", "operator-operators", "/operator/operators"),
+  page("operator", "operator-configuration", "/operator/configuration"),
   page("operator", "operator-audit", "/operator/audit")
 ]

@@ -53,16 +53,21 @@ export const post = async (send: Fetch, path: string, body: object): Promise<Cre
 // -----------------------------------------------------------------------------
 
 const CreatedJson = Schema.fromJsonString(
-  Schema.Struct({ id: Schema.String, status: Schema.optionalKey(Schema.String) })
+  Schema.Struct({
+    id: Schema.String,
+    status: Schema.optionalKey(Schema.String),
+    /** Of a new API key. */
+    key: Schema.optionalKey(Schema.String)
+  })
 )
 type Created = typeof CreatedJson.Type
 
-const finalStatuses: ReadonlyArray<string | undefined> = ["completed", "failed", "cancelled"]
+const finalStatuses: ReadonlySet<string | undefined> = new Set(["completed", "failed", "cancelled"])
 
 const awaitEnd = async (send: Fetch, id: string): Promise<Created> => {
   while (true) {
     const response = await send(`/v1/generations/${id}?wait=60`)
     const job = Schema.decodeSync(CreatedJson)(await response.text())
-    if (finalStatuses.includes(job.status)) return job
+    if (finalStatuses.has(job.status)) return job
   }
 }

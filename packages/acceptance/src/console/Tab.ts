@@ -36,6 +36,8 @@ export interface Tab {
   readonly evaluate: (expression: string) => Promise<unknown>
   /** Changes size and theme without loading the page again. */
   readonly show: (viewport: Viewport, theme: Theme) => Promise<void>
+  /** Forgets the session, the client address and the page, so that the tab can be used like a new one. */
+  readonly reset: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -67,6 +69,15 @@ export const open = async (browser: Browser, options: TabOptions = {}): Promise<
     show: async (viewport, theme) => {
       await page.setViewportSize(viewport)
       await page.emulateMedia({ colorScheme: theme })
+    },
+    reset: async () => {
+      await page.unrouteAll({ behavior: "ignoreErrors" })
+      await context.unrouteAll({ behavior: "ignoreErrors" })
+      await page.goto("about:blank")
+      await context.clearCookies()
+      await context.setExtraHTTPHeaders({ "x-forwarded-for": nextAddress() })
+      takeProblems()
+      takeRefusals()
     },
     close: () => context.close()
   }

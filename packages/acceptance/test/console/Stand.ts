@@ -12,10 +12,10 @@ import type { databases } from "../sites.ts"
 
 /** A host and a browser. */
 export interface Stand extends ConsoleHost.ConsoleHost {
-  /** Opens a tab, which is closed after the test. A problem in it fails the test. */
-  readonly open: (options?: Tab.TabOptions) => Promise<Tab.Tab>
+  /** Opens a tab for the test. A problem in it fails the test. */
+  readonly open: () => Promise<Tab.Tab>
   /** Opens a tab for all tests of the host. Loading a page in it takes half the time of loading it in a new tab. */
-  readonly openKept: (options?: Tab.TabOptions) => Promise<Tab.Tab>
+  readonly openKept: () => Promise<Tab.Tab>
 }
 
 /** Declares a test. */
@@ -28,10 +28,10 @@ export const onConsole = (name: string, database: Database, declare: (test: Defi
     declare((title, run) =>
       it(title, async (context) => {
         if (Chromium.path === undefined) return await Effect.runPromise(Chromium.missing(context))
-        const { browser, host, kept } = shared()
+        const { browser, free, host, kept } = shared()
         const own: Array<Tab.Tab> = []
-        const openIn = (tabs: Array<Tab.Tab>): Stand["open"] => async (options) => {
-          const tab = await Tab.open(browser, options)
+        const openIn = (tabs: Array<Tab.Tab>): Stand["open"] => async () => {
+          const tab = free.pop() ?? await Tab.open(browser)
           tabs.push(tab)
           return tab
         }
@@ -42,7 +42,8 @@ export const onConsole = (name: string, database: Database, declare: (test: Defi
           await Promise.all([...own, ...kept].map(({ page }, n) => picture(page, `${name} ${title} ${n}`)))
           throw error
         } finally {
-          await Promise.all(own.map(({ close }) => close()))
+          await Promise.all(own.map(({ reset }) => reset()))
+          free.push(...own)
         }
       })
     )
@@ -60,6 +61,8 @@ interface Shared {
   readonly browser: Browser
   /** Tabs that all tests share. */
   readonly kept: Array<Tab.Tab>
+  /** Tabs of earlier tests. A new one costs a second of processor time. */
+  readonly free: Array<Tab.Tab>
 }
 
 const shareHost = (database: Database): () => Shared => {
@@ -80,7 +83,7 @@ const start = (database: Database, path: string) =>
     const host = yield* ConsoleHost.start({ databaseUrl, pgliteDump: inject("pgliteDump") })
     const page = yield* Effect.promise(() => host.fetch("/console/"))
     if (page.status !== 200) assert.fail(yield* Effect.promise(() => page.text()))
-    const shared: Shared = { host, browser: yield* Chromium.launch(path), kept: [] }
+    const shared: Shared = { host, browser: yield* Chromium.launch(path), kept: [], free: [] }
     return shared
   })
 

@@ -6,7 +6,7 @@ import * as SignIn from "./signIn.ts"
 import type { Stand } from "./Stand.ts"
 
 /** An account with data, and tabs whose sessions differ in their rights. */
-export interface Visitors {
+interface Visitors {
   readonly ids: Seeded
   /** A member of the account. */
   readonly account: Tab

@@ -1,8 +1,7 @@
 /** Whether a page can be used by everybody, on every screen. */
 import { assert } from "@effect/vitest"
+import axe from "axe-core"
 import { Schema } from "effect"
-import { readFile } from "node:fs/promises"
-import { createRequire } from "node:module"
 import { desktop, phone, type Tab, type Theme, type Viewport } from "../../src/console/Tab.ts"
 
 /** Asserts that the open page violates no rule and does not overflow, in both themes and on screens of all sizes. */
@@ -46,13 +45,11 @@ const looks: ReadonlyArray<readonly [Viewport, Theme, rules: object | null]> = [
   [smallPhone, "light", null]
 ]
 
-const source = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-
 const Violations = Schema.fromJsonString(Schema.Array(Schema.String))
 
 const violationsOf = async (tab: Tab, runOnly: object): Promise<Array<string>> => {
   // The policy of the page blocks injected scripts, but not what the developer tools evaluate.
-  if (await tab.evaluate("typeof axe") === "undefined") await tab.evaluate(await source)
+  if (await tab.evaluate("typeof axe") === "undefined") await tab.evaluate(axe.source)
   const options = JSON.stringify({ runOnly, resultTypes: ["violations"] })
   const found = await tab.evaluate(`axe.run(document, ${options}).then(({ violations }) =>
     JSON.stringify(violations.flatMap(({ id, nodes }) =>

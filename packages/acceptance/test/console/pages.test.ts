@@ -1,11 +1,15 @@
-/** The pages of the console in a real browser: their states, who can use them, and what they keep to themselves. */
+/** The pages of the console in a real browser: their sizes and states, who can use them, and what they keep secret. */
+import * as FirstLoad from "./firstLoad.ts"
 import * as PageStates from "./pageStates.ts"
+import * as ReachedLimits from "./reachedLimits.ts"
 import * as Security from "./security.ts"
 import { onConsole } from "./Stand.ts"
 import * as Visitor from "./Visitor.ts"
 
 onConsole("the console", "PGlite", (test) => {
   const visit = Visitor.once()
+  FirstLoad.declare(test)
   PageStates.declare(test, visit)
+  ReachedLimits.declare(test)
   Security.declare(test, visit)
 })

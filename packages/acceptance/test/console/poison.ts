@@ -1,6 +1,6 @@
 /** Responses in which every text from outside is markup that would run a script. */
 import type { Route } from "playwright-core"
-import { pages } from "../../src/console/ConsolePages.ts"
+import { type ConsolePage, pages } from "../../src/console/ConsolePages.ts"
 
 /** Markup that sets a global variable and opens a dialog if a page renders it as HTML. */
 export const markup = "<img src=x onerror=\"hacked=1;alert(1)\"><script>hacked=1;alert(2)</script>"
@@ -13,12 +13,22 @@ export const poison = async (route: Route): Promise<void> => {
   await route.fulfill({ response, body: JSON.stringify(replace(JSON.parse(text))) })
 }
 
+/** Views that show texts, of pages that otherwise show none. */
+const views: Readonly<Record<string, Pick<ConsolePage, "path">>> = { usage: { path: () => "/usage?by=key" } }
+
 /** Pages that show numbers and words of the service alone. */
-const without: ReadonlySet<string> = new Set(["limits", "not-found", "operator-queue", "operator-ledger"])
+const without: ReadonlySet<string> = new Set([
+  "limits",
+  "not-found",
+  "operator-health",
+  "operator-ledger",
+  "operator-models",
+  "operator-queue"
+])
 
 /** Pages with text from outside. The others show numbers and words of the service alone. */
 export const poisonedPages = pages.flatMap(({ name, viewer, ...page }) =>
-  viewer === "nobody" || without.has(name) ? [] : [{ name, viewer, ...page }]
+  viewer === "nobody" || without.has(name) ? [] : [{ name, viewer, ...page, ...views[name] }]
 )
 
 // -----------------------------------------------------------------------------

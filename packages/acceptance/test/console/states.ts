@@ -1,4 +1,4 @@
-/** What each page shows in its states. A page without an entry fails the tests. */
+/** Texts of each page in its states. A page without an entry fails the tests. */
 
 /** States of a page besides those that all pages share. */
 export interface States {
@@ -15,20 +15,18 @@ export interface States {
 /** By the name of the page. */
 export const states: Readonly<Record<string, States>> = {
   "overview": { empty: "No jobs yet. Create one in the Playground or with the API." },
-  "playground": { empty: "Your image will appear here" },
+  "playground": { empty: "Your image will appear here", changes: ["Write a prompt"] },
   "jobs": { empty: "No jobs yet" },
   "job": { empty: null },
   "usage": { empty: "No jobs ended in this range." },
   "keys": { empty: "No API keys", key: "Sign in with a link to manage API keys", changes: ["Create key"] },
   "webhooks": {
     empty: "No webhook endpoints",
-    key: "Sign in with a link to manage webhooks",
     changes: ["Add endpoint"]
   },
   "endpoint": {
     empty: "No events sent yet",
     list: /\/sends$/,
-    key: "Your session does not permit this",
     changes: ["Send test event"]
   },
   "plans": { empty: "No bookings yet", key: "Sign in with a link to read the statement" },
@@ -44,6 +42,7 @@ export const states: Readonly<Record<string, States>> = {
   "operator-job": { empty: null },
   "operator-ledger": { empty: null },
   "operator-operators": { empty: "No operators", list: /\/admin\/v1\/operators$/, changes: ["Create operator"] },
+  "operator-configuration": { empty: "All settings have their defaults", list: /\/admin\/v1\/configuration$/ },
   "operator-audit": { empty: "No entries match.", list: /\/admin\/v1\/audit$/ }
 }
 

@@ -197,7 +197,7 @@ const roles = async (walk: Walk) => {
   const id = fieldOf(created, "id")
   const auditor = { apiKey: fieldOf(created, "token") }
   for (const operation of ofOperators) await ask(operation, auditor)
-  await ask("GET /admin/v1/operators", auditor)
+  for (const path of ["operators", "configuration", "storage"]) await ask(`GET /admin/v1/${path}`, auditor)
   await ask("GET /admin/v1/audit?limit=1", auditor)
   await ask("GET /admin/v1/audit?limit=0", auditor)
   await send(path, { name: "", role: "root" }, owner)

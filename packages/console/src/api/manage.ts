@@ -131,6 +131,20 @@ export const sendsQuery = (id: string, awaited?: string) =>
       awaited === undefined || state.data?.data.some(({ delivery_id }) => delivery_id === awaited) ? 5_000 : 500
   })
 
+/** A delivery with its body. */
+export const deliveryQuery = (endpoint: string, id: string) =>
+  queryOptions({
+    queryKey: ["deliveries", endpoint, id],
+    queryFn: ({ signal }) =>
+      call("GET /console/v1/webhook-endpoints/:id/deliveries/:delivery_id", {
+        params: { id: endpoint, delivery_id: id }
+      }, { signal })
+  })
+
+/** Sends the failed deliveries of events since a time again. */
+export const resendFailed = (endpoint: string, since: string) =>
+  call("POST /console/v1/webhook-endpoints/:id/resend-failed", { params: { id: endpoint }, payload: { since } })
+
 const deliveriesPerPage = 50
 
 /** The deliveries of an endpoint, newest first. */

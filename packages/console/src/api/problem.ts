@@ -89,6 +89,7 @@ const titles: Readonly<Record<string, string>> = {
   reference_reused: "This reference was already used",
   email_taken: "This e-mail address is taken",
   session_not_allowed: "Your session does not permit this",
+  view_only: "You view this account as an operator",
   cross_origin: "The request came from another page",
   console_disabled: "The console is disabled",
   member_exists: "This person is already a member",

@@ -23,10 +23,15 @@ export const queryClient: QueryClient = new QueryClient({
 export const hasReadPages = (): boolean =>
   queryClient.getQueryCache().getAll().some(({ queryKey }) => queryKey[0] !== "session" && queryKey[0] !== "sign-in")
 
-/** The session; `null` if nobody is signed in. */
+/** The session; `null` if nobody is signed in. That of an operator who views an account is like one of a viewer. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
-  queryFn: ({ signal }) => call("GET /console/v1/session", {}, { signal }),
+  queryFn: async ({ signal }) => {
+    const session = await call("GET /console/v1/session", {}, { signal })
+    return session === null || session.view === null
+      ? session
+      : { ...session, scope: "account" as const, role: "viewer" as const, account: session.view.account }
+  },
   staleTime: Infinity
 })
 

@@ -1,5 +1,6 @@
 /** Bookings of an account. */
 import type { Transaction } from "../api/types.ts"
+import { amountOf } from "../format/booking.ts"
 import { csv, download } from "../format/csv.ts"
 import { count } from "../format/number.ts"
 import { Badge } from "./Badge.tsx"
@@ -37,10 +38,6 @@ export const ExportStatement = ({ rows }: { readonly rows: ReadonlyArray<Transac
   </Button>
 )
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
 /** Columns of bookings. */
 export const statementColumns: ReadonlyArray<Column<Transaction>> = [
   { title: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
@@ -61,5 +58,9 @@ export const statementColumns: ReadonlyArray<Column<Transaction>> = [
       </ul>
     )
   },
-  { title: "Amount", isNumber: true, cell: ({ amount }) => <span className="font-medium">{count(amount)}</span> }
+  {
+    title: "Amount",
+    isNumber: true,
+    cell: (transaction) => <span className="font-medium whitespace-nowrap">{amountOf(transaction)}</span>
+  }
 ]

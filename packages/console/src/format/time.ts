@@ -11,7 +11,7 @@ export const inDays = (days: number): string => new Date(Date.now() + days * day
 
 const plural = (value: number, unit: string) => `${value} ${unit}${value === 1 ? "" : "s"}`
 
-/** A time relative to another: `2 minutes ago`, `in 9 days`, `just now`. */
+/** A time relative to another: `2 minutes ago`, `just now`, `in 9 days`. */
 export const relative = (at: number, now: number): string => {
   const distance = Math.abs(at - now)
   const text = distance < minute
@@ -23,7 +23,8 @@ export const relative = (at: number, now: number): string => {
     : distance < 60 * day
     ? plural(Math.floor(distance / day), "day")
     : plural(Math.floor(distance / (30 * day)), "month")
-  return distance < 5 * second ? "just now" : at < now ? `${text} ago` : `in ${text}`
+  if (at > now) return distance < second ? "now" : `in ${text}`
+  return distance < 5 * second ? "just now" : `${text} ago`
 }
 
 /** A time in UTC: `2026-11-24 13:05:09 UTC`. */

@@ -1,19 +1,26 @@
 /** The frame of all pages: sign-in, sidebar, and the page. */
 import { useQuery } from "@tanstack/react-query"
-import { Navigate, Outlet, useMatches } from "@tanstack/react-router"
+import { Navigate, Outlet, useLocation, useMatches } from "@tanstack/react-router"
+import { useState } from "react"
 import { hasReadPages, sessionQuery } from "../api/queries.ts"
 import type { Session } from "../api/types.ts"
 import { Problem } from "../components/Problem.tsx"
 import { NoPermission } from "../components/States.tsx"
-import { SignIn } from "../pages/sign-in/SignIn.tsx"
-import { OfflineBanner, ProgressBar } from "./banners.tsx"
+import { codeOf, SignIn } from "../pages/sign-in/SignIn.tsx"
+import { OfflineBanner, ProgressBar, ViewBanner } from "./banners.tsx"
 import { Sidebar } from "./Sidebar.tsx"
 import { useJobEvents } from "./useJobEvents.ts"
 import { useShortcuts } from "./useShortcuts.tsx"
 
-/** Shows the page if there is a session, otherwise the sign-in form at the same URL. */
+/**
+ * Shows the page if there is a session, otherwise the sign-in form at the same URL. The form also reads a link that is opened
+ * while somebody is signed in: its code must not stay in the address, and it starts a session that replaces the former one.
+ */
 export const Shell = () => {
   const session = useQuery(sessionQuery)
+  const isLink = codeOf(useLocation({ select: ({ hash }) => hash })) !== null
+  const [isSigningIn, setSigningIn] = useState(isLink)
+  if (isLink && !isSigningIn) setSigningIn(true)
   if (session.isPending) return null
   if (session.isError) {
     return (
@@ -23,7 +30,15 @@ export const Shell = () => {
       </main>
     )
   }
-  if (session.data === null) return <SignIn hasEnded={hasReadPages()} />
+  if (session.data === null || isSigningIn) {
+    return (
+      <SignIn
+        hasEnded={session.data === null && hasReadPages()}
+        hasSession={session.data !== null}
+        onSignedIn={() => setSigningIn(false)}
+      />
+    )
+  }
   return <Frame session={session.data} />
 }
 
@@ -45,6 +60,7 @@ const Frame = ({ session }: { readonly session: Session }) => {
       <Sidebar session={session} />
       <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
         <ProgressBar />
+        <ViewBanner session={session} />
         <OfflineBanner />
         <Guarded session={session} />
       </main>

@@ -156,7 +156,9 @@ const Foot = ({ session }: { readonly session: Session }) => {
       <span className="min-w-0 px-1.5">
         <span className="block truncate text-sm" title={who}>{who}</span>
         <span className="block text-xs text-muted">
-          {session.scope === "key"
+          {session.view !== null
+            ? "Viewed by an operator"
+            : session.scope === "key"
             ? "Signed in with an API key"
             : session.scope === "operator"
             ? `Role: ${session.role}`

@@ -65,6 +65,7 @@ export const operatorSections = [
     name: "Control",
     links: [
       { to: "/operator/operators", label: "Operators", icon: Shield },
+      { to: "/operator/configuration", label: "Configuration", icon: Settings },
       { to: "/operator/audit", label: "Audit log", icon: Scroll }
     ]
   }

@@ -13,7 +13,7 @@ export const findReference = (): string | undefined => find("reference")
 // internal
 // -----------------------------------------------------------------------------
 
-/** The package is not a dependency, since a host also runs without it. */
+/** A dependency that has no modules, only files. A host also runs if they were not built. */
 const manifest = "@kinora/console/package.json"
 
 const resolve = Option.liftThrowable((directory: string) =>

@@ -120,7 +120,9 @@ describe("docs/reference/configuration.md", () => {
   it.effect("shows a file whose values are the defaults", () =>
     Effect.gen(function*() {
       const [defaults = ""] = yield* examples
-      assert.deepStrictEqual(yield* load(defaults), yield* load(""))
+      // Only where the values come from differs.
+      const withoutSources = (settings: Settings.Settings) => ({ ...settings, shown: [] })
+      assert.deepStrictEqual(withoutSources(yield* load(defaults)), withoutSources(yield* load("")))
       // The commented lines are valid settings as well.
       const all = yield* load(defaults.replaceAll("# ", ""))
       const { adminToken, baseUrl, trustedProxies, urlSigningKeys, webhookKeys, webhookOwnDomains } = all

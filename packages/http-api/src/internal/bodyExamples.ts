@@ -2,15 +2,17 @@
 import type { OpenApi } from "effect/http-api"
 import * as values from "./exampleValues.ts"
 
-/** Adds an example to every JSON body of a request and of a success, and to every error. Changes the document in place. */
+/**
+ * Adds an example to every JSON body of a request and of a success, to every error, and to the events of webhooks. Changes
+ * the document in place.
+ */
 export const addBodyExamples = (spec: OpenApi.OpenAPISpec): void => {
   const { schemas } = spec.components
   const compose = composing(schemas)
   for (const [name, schema] of Object.entries(schemas)) {
-    if (isError(schema)) Object.assign(schema, { examples: [compose(schema, name)] })
+    if (isError(schema) || webhooks.has(name)) Object.assign(schema, { examples: [compose(schema, name)] })
   }
-  const { webhooks } = spec as { readonly webhooks?: OpenApi.OpenAPISpec["paths"] }
-  for (const item of [...Object.values(spec.paths), ...Object.values(webhooks ?? {})]) {
+  for (const item of Object.values(spec.paths)) {
     for (const operation of [item.get, item.post, item.put, item.patch, item.delete]) {
       if (operation === undefined) continue
       const successes = Object.entries(operation.responses).filter(([status]) => Number(status) < 300)
@@ -29,6 +31,9 @@ export const addBodyExamples = (spec: OpenApi.OpenAPISpec): void => {
 type Node = Readonly<Record<string, unknown>>
 
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The bodies of webhooks, of which several have the same schema. */
+const webhooks = new Set(["WebhookEvent", "WebhookTest"])
 
 /** Whether the schema is that of an error: its `code` has one value. */
 const isError = (schema: object): schema is Node =>
@@ -82,7 +87,9 @@ const described = (schemas: object, owner: string): unknown =>
 
 /** Examples are about the same completed job, which was paid with credits. */
 const preferred = (name: string, options: ReadonlyArray<unknown>): unknown =>
-  options.find((one) => one === "completed" || (name === "plan" && one === "credits")) ?? options[0]
+  options.find((one) =>
+    one === "completed" || one === "generation.completed" || (name === "plan" && one === "credits")
+  ) ?? options[0]
 
 /** Properties that are `null` in examples, if they can be. */
 const nulls = new Set([

@@ -18,6 +18,10 @@ export const consoleErrors = {
     status: 403,
     message: "The request does not come from a page of this server; open the console of this server."
   },
+  view_only: {
+    status: 403,
+    message: "You view this account as an operator and cannot change it; use the pages for operators."
+  },
   session_not_allowed: {
     status: 403,
     message: "The session does not permit this request; sign in with a link of a member who may do this.",

@@ -60,6 +60,7 @@ export const authenticationErrors = {
   session: [
     "unauthorized",
     "session_not_allowed",
+    "view_only",
     "scope_missing",
     "address_not_allowed",
     "rate_limited",
@@ -70,6 +71,7 @@ export const authenticationErrors = {
     "key_expired",
     "account_suspended",
     "session_not_allowed",
+    "view_only",
     "scope_missing",
     "address_not_allowed",
     "rate_limited",

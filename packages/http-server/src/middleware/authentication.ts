@@ -159,16 +159,16 @@ const rejections = {
 /** Makes the function that authenticates by the session of an account. */
 const makeCheckSession = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const { find } = yield* SessionOwner.make(options)
-  const check = Callers.makeCheck(yield* RateLimit.RateLimit, options)
+  const check = Callers.makeCheckSession(yield* RateLimit.RateLimit, options)
 
   /** Returns the caller with a session like `checkKey`. Returns `undefined` without a valid session of an account. */
   return Effect.fnUntraced(function*(state: RequestState, scope: KeyTerms.Scope | undefined) {
     if (!options.console || SessionCookie.tokenOf(state, options) === undefined) return undefined
     if (!SessionCookie.isPermitted(state, options)) return yield* refuse("cross_origin")
     const found = yield* find(state, "authenticate")
-    if (found?.owner._tag !== "Account") return undefined
-    yield* check(found.owner.caller, state, scope)
-    return found.owner.caller
+    const caller = found === undefined ? undefined : SessionOwner.callerOf(found)
+    if (caller !== undefined) yield* check(caller, state, scope)
+    return caller
   }, Effect.catchTag("StorageError", unavailable))
 })
 

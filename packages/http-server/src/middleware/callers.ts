@@ -1,6 +1,6 @@
 /** Checks of callers after they are authenticated: the limit of their requests, and the terms of their key. */
 import { KeyTerms } from "@kinora/accounts"
-import { refuse } from "@kinora/http-api/ApiError"
+import { make, refuse } from "@kinora/http-api/ApiError"
 import type { RateLimit } from "@kinora/rate-limit"
 import { DateTime, Effect, Option } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
@@ -26,6 +26,17 @@ export const makeCheck = (rateLimit: RateLimit.RateLimit["Service"], options: Ht
       message: session === undefined ? undefined : "The session does not allow this request; sign in with other rights."
     })
   })
+
+/** `makeCheck` for sessions: a change by an operator who views the account gets `view_only`. */
+export const makeCheckSession = (rateLimit: RateLimit.RateLimit["Service"], options: HttpServerOptions) => {
+  const check = makeCheck(rateLimit, options)
+  return (caller: Caller, state: RequestState, scope: KeyTerms.Scope | undefined) =>
+    Effect.catchTag(
+      check(caller, state, scope),
+      "scope_missing",
+      (error) => Effect.fail(caller.isView === true ? make("view_only") : error)
+    )
+}
 
 // -----------------------------------------------------------------------------
 // internal

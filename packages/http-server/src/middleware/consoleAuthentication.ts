@@ -28,11 +28,10 @@ export const layer = (options: HttpServerOptions) =>
       return {
         session: Effect.fnUntraced(function*(app, { endpoint }) {
           const owned = yield* authenticate(yield* currentRequest, endpoint)
-          const { owner, session } = owned
-          return yield* provideAuditing(app, authorOf(session.grant, owner)).pipe(
+          return yield* provideAuditing(app, authorOf(owned.session.grant, owned.owner)).pipe(
             Effect.provideService(CurrentConsoleSession, toContract(owned)),
-            Effect.provideService(CurrentSession, session),
-            Effect.provideService(CurrentIdentity, callerOf(owner)),
+            Effect.provideService(CurrentSession, owned.session),
+            Effect.provideService(CurrentIdentity, SessionOwner.callerOf(owned)),
             limited(options)
           )
         })
@@ -58,9 +57,9 @@ export const layerWithKey = (options: HttpServerOptions) =>
           const state = yield* currentRequest
           const { authorization } = state.request.headers
           if (authorization === undefined) {
-            const { owner, session } = yield* authenticate(state, endpoint)
-            return yield* provideAuditing(app, authorOf(session.grant, owner)).pipe(
-              Effect.provideService(CurrentIdentity, callerOf(owner)),
+            const owned = yield* authenticate(state, endpoint)
+            return yield* provideAuditing(app, authorOf(owned.session.grant, owned.owner)).pipe(
+              Effect.provideService(CurrentIdentity, SessionOwner.callerOf(owned)),
               limited(options)
             )
           }
@@ -133,24 +132,28 @@ const makeAuthenticate = Effect.fnUntraced(function*(options: HttpServerOptions)
   const { find } = yield* SessionOwner.make(options)
   const rateLimit = yield* RateLimit.RateLimit
   const countFailure = makeCountFailure(rateLimit, options)
-  const checkCaller = Callers.makeCheck(rateLimit, options)
+  const checkCaller = Callers.makeCheckSession(rateLimit, options)
 
   /** Counts the request against the limit of the session, and checks its rights. */
   const check = Effect.fnUntraced(function*(
-    { owner, session: { grant, id } }: SessionOwner.Owned,
+    owned: SessionOwner.Owned,
     state: RequestState,
     { access = "member", authentication, scope }: RequestPolicy.Policy
   ) {
-    const permitted = isPermitted(access, grant) || grant.scope === "key" && authentication === "keyOrSession"
-    if (owner._tag === "Account") {
+    const { session: { grant, id }, view } = owned
+    const permitted = isPermitted(access, grant, view) ||
+      grant.scope === "key" && authentication === "keyOrSession"
+    const caller = SessionOwner.callerOf(owned)
+    if (caller !== undefined) {
       // The role of viewers and members decides what they may do where only keys need the scope.
       const isScoped = permitted && (access === "key" || grant.scope === "key")
-      yield* checkCaller(owner.caller, state, isScoped ? scope : undefined)
+      yield* checkCaller(caller, state, isScoped ? scope : undefined)
     } else {
       const verdict = yield* rateLimit.hit(sessionRequests(id, options))
       state.limit = verdict
       if (!verdict.accepted) return yield* rateLimited("key", verdict, null)
     }
+    if (!permitted && view !== undefined) return yield* refuse("view_only")
     if (!permitted) return yield* refuse("session_not_allowed", { details: { access } })
   })
 
@@ -178,16 +181,20 @@ const makeAuthenticate = Effect.fnUntraced(function*(options: HttpServerOptions)
 const limited = ({ bodyBytesMax }: HttpServerOptions) =>
   Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax))
 
-const callerOf = (owner: SessionOwner.Owned["owner"]) => owner._tag === "Account" ? owner.caller : undefined
-
-const isPermitted = (access: RequestPolicy.ConsoleAccess, grant: Session.Grant): boolean => {
+const isPermitted = (
+  access: RequestPolicy.ConsoleAccess,
+  grant: Session.Grant,
+  view: SessionOwner.OwnedView | undefined
+): boolean => {
   switch (access) {
     case "any":
       return true
     case "key":
-      return grant.scope !== "operator"
+      return grant.scope !== "operator" || view !== undefined
     case "viewer":
-      return grant.scope === "account"
+      return grant.scope === "account" || view !== undefined
+    case "operator":
+      return grant.scope === "operator"
     case "member":
       return grant.scope === "account" && grant.role === "member"
   }

@@ -72,6 +72,8 @@ export interface Caller extends Pick<Identity, "account" | "budgetLine" | "terms
   readonly keyId: KeyId | undefined
   /** The id of the session. `undefined` if the request has a key. */
   readonly session: string | undefined
+  /** Whether an operator views the account. */
+  readonly isView?: boolean
 }
 
 /** The caller of the current request. */

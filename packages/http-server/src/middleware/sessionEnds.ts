@@ -14,7 +14,7 @@ export const makeAwaitEnd = Effect.fnUntraced(function*(options: HttpServerOptio
   const sessionEnd = yield* makeSessionEnd(options)
   const { awaitSuspension } = yield* Suspensions
   return (account: string) =>
-    Effect.map(sessionEnd, (ended): Effect.Effect<void> => Effect.raceFirst(awaitSuspension(account), ended))
+    Effect.map(sessionEnd(account), (ended): Effect.Effect<void> => Effect.raceFirst(awaitSuspension(account), ended))
 })
 
 // -----------------------------------------------------------------------------
@@ -23,21 +23,22 @@ export const makeAwaitEnd = Effect.fnUntraced(function*(options: HttpServerOptio
 
 const interval = Duration.seconds(5)
 
-/** Makes the effect that returns the end of the session of the current request. A request with a key has none. */
+/** Makes the function that returns the end of the rights that the session of the current request has for an account. A request with a key has none. */
 const makeSessionEnd = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const { find } = yield* SessionOwner.make(options)
 
-  return Effect.map(currentRequest, (state): Effect.Effect<void> => {
-    const hasKey = state.request.headers["authorization"] !== undefined
-    if (hasKey || SessionCookie.tokenOf(state, options) === undefined) return Effect.never
-    const hasEnded = find(state, "peek").pipe(
-      Effect.map((found) => found === undefined),
-      Effect.orElseSucceed(() => false)
-    )
-    const poll: Effect.Effect<void> = Effect.sleep(interval).pipe(
-      Effect.andThen(hasEnded),
-      Effect.flatMap((ended) => ended ? Effect.void : poll)
-    )
-    return poll
-  })
+  return (account: string) =>
+    Effect.map(currentRequest, (state): Effect.Effect<void> => {
+      const hasKey = state.request.headers["authorization"] !== undefined
+      if (hasKey || SessionCookie.tokenOf(state, options) === undefined) return Effect.never
+      const hasEnded = find(state, "peek").pipe(
+        Effect.map((found) => found === undefined || SessionOwner.callerOf(found)?.account.id !== account),
+        Effect.orElseSucceed(() => false)
+      )
+      const poll: Effect.Effect<void> = Effect.sleep(interval).pipe(
+        Effect.andThen(hasEnded),
+        Effect.flatMap((ended) => ended ? Effect.void : poll)
+      )
+      return poll
+    })
 })

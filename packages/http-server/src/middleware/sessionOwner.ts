@@ -28,11 +28,23 @@ interface OperatorOwner {
   readonly name: string | null
 }
 
+/** The account that an operator views. */
+export interface OwnedView {
+  readonly caller: Caller
+  readonly until: DateTime.Utc
+}
+
 /** A session and its owner. */
 export interface Owned {
   readonly session: Session.Session
   readonly owner: AccountOwner | OperatorOwner
+  /** `undefined` if the session views no active account. */
+  readonly view: OwnedView | undefined
 }
+
+/** Returns the caller whose account a session reads or changes, if it has one. */
+export const callerOf = ({ owner, view }: Owned): Caller | undefined =>
+  owner._tag === "Account" ? owner.caller : view?.caller
 
 /** Makes the functions that find the owners of sessions. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
@@ -76,7 +88,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     if (token === undefined) return undefined
     const session = yield* sessions[how](token)
     const owner = yield* ownerOf(session.grant, session.id)
-    if (owner !== undefined) return { session, owner }
+    if (owner !== undefined) return { session, owner, view: yield* viewOf(session, findAccount) }
     yield* sessions.signOut(token)
     return undefined
   }, Effect.catchTag("SessionRejected", () => Effect.undefined))
@@ -143,6 +155,18 @@ const makeFindOperator = Effect.fnUntraced(function*(options: HttpServerOptions)
     },
     Effect.catchTag("OperatorsError", () => Effect.undefined)
   )
+})
+
+/** Returns the account that a session of an operator views, unless the account has ended. */
+const viewOf = Effect.fnUntraced(function*(
+  { id, view }: Session.Session,
+  findAccount: (id: string) => Effect.Effect<Account.Account | undefined, StorageError>
+) {
+  if (Option.isNone(view)) return undefined
+  const account = yield* findAccount(view.value.account)
+  if (account === undefined) return undefined
+  const caller: Caller = { account, terms: reading, keyId: undefined, session: id, isView: true }
+  return { caller, until: view.value.until }
 })
 
 /** Returns the line by whose budget the jobs of a key count, if it has one. */

@@ -3,14 +3,16 @@ import type * as Wire from "@kinora/http-api/ConsoleSession"
 import type { Session } from "@kinora/sessions"
 import { Option } from "effect"
 import { roleOf } from "../middleware/consoleAuthentication.ts"
+import type { Caller } from "../middleware/currentRequest.ts"
 import type { Owned } from "../middleware/sessionOwner.ts"
 
 /** The session of the request. */
-export const currentToWire = ({ owner, session }: Owned): Wire.ConsoleSession => ({
+export const currentToWire = ({ owner, session, view }: Owned): Wire.ConsoleSession => ({
   id: session.id,
   scope: session.grant.scope,
   role: roleOf(session.grant),
-  account: owner._tag === "Account" ? { id: owner.caller.account.id, email: owner.caller.account.email } : null,
+  account: owner._tag === "Account" ? accountOf(owner.caller) : null,
+  view: view === undefined ? null : { account: accountOf(view.caller), until: view.until },
   member: owner._tag === "Account" && owner.member !== undefined
     ? { id: owner.member.id, email: owner.member.email }
     : null,
@@ -31,3 +33,9 @@ export const listedToWire = (session: Session.Session, current: Session.Session)
   expires_at: session.expiresAt,
   current: session.id === current.id
 })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const accountOf = ({ account: { email, id } }: Caller) => ({ id, email })

@@ -13,6 +13,7 @@ import { Steps } from "../../components/Steps.tsx"
 import { Tabs } from "../../components/Tabs.tsx"
 import { Time } from "../../components/Time.tsx"
 import { bytes } from "../../format/number.ts"
+import { capital } from "../../format/text.ts"
 import { utc } from "../../format/time.ts"
 
 const tabs = [["details", "Details"], ["timeline", "Timeline"], ["webhooks", "Webhooks"], ["json", "JSON"]] as const
@@ -45,7 +46,7 @@ const Details = ({ job }: { readonly job: Generation }) => {
         ["Mode", <span key="mode" className="font-mono text-xs">{job.mode}</span>],
         ["Charged to", planName(job.plan)],
         ["Charge", job.refunded ? `${costOf(job)}, refunded` : costOf(job)],
-        ...Object.entries(params).map(([name, value]) => [name.replaceAll("_", " "), String(value)] as const),
+        ...Object.entries(params).map(([name, value]) => [capital(name.replaceAll("_", " ")), String(value)] as const),
         ["Input images", images == null ? null : images.map(({ height, width }) => `${width} × ${height}`).join(", ")],
         ["Size", job.output === null ? null : `${bytes(job.output.bytes)}, ${job.output.mime}`],
         ["Created", utc(job.created_at)],

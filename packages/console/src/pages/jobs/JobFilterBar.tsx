@@ -12,78 +12,87 @@ import type { JobSearch } from "./search.ts"
 
 type Change = { readonly [K in keyof JobSearch]?: JobSearch[K] | undefined }
 
-/** Filters, kept in the URL, and the choice between a list and a gallery. */
+/** Filters, kept in the URL. */
 export const JobFilterBar = ({ search }: { readonly search: JobSearch }) => {
-  const navigate = useNavigate({ from: "/jobs" })
-  const set = (change: Change) =>
-    void navigate({ search: (now) => withoutAbsent({ ...now, ...change }), replace: true })
+  const set = useChange()
   return (
-    <div className="flex flex-wrap items-center justify-between gap-2">
-      <div
-        role="search"
-        aria-label="Jobs"
-        className="flex items-center gap-2 max-sm:w-full max-sm:overflow-x-auto max-sm:p-0.5 sm:flex-wrap"
-      >
-        <PromptSearch key={search.q} text={search.q} onSearch={(q) => set({ q })} />
-        <FilterSelect
-          label="Status"
-          value={search.status}
-          options={statusOptions}
-          onChange={(status) => set({ status })}
-        />
-        <FilterSelect
-          label="Kind"
-          value={search.kind}
-          options={[["image", "Images"], ["video", "Videos"]]}
-          onChange={(kind) => set({ kind })}
-        />
-        <FilterSelect
-          label="Plan"
-          value={search.plan}
-          options={[["studio", "Studio"], ["credits", "Credits"]]}
-          onChange={(plan) => set({ plan })}
-        />
-        <ModelAndKey search={search} onChange={set} />
-        <FilterSelect
-          label="Created"
-          value={search.days}
-          options={[["1", "Last 24 hours"], ["7", "Last 7 days"], ["30", "Last 30 days"]]}
-          onChange={(days) => set({ days })}
-        />
-      </div>
-      <Segmented
-        label="View"
-        hideLabel
-        value={search.view ?? "list"}
-        onChange={(view) => set({ view: view === "grid" ? "grid" : undefined })}
-        options={[
-          {
-            value: "list",
-            label: (
-              <>
-                <List />
-                <span className="sr-only">List</span>
-              </>
-            )
-          },
-          {
-            value: "grid",
-            label: (
-              <>
-                <Grid />
-                <span className="sr-only">Grid</span>
-              </>
-            )
-          }
-        ]}
+    <div
+      role="search"
+      aria-label="Jobs"
+      className="flex items-center gap-2 max-sm:w-full max-sm:overflow-x-auto max-sm:p-0.5 sm:flex-wrap"
+    >
+      <PromptSearch key={search.q} text={search.q} onSearch={(q) => set({ q })} />
+      <FilterSelect
+        label="Status"
+        value={search.status}
+        options={statusOptions}
+        onChange={(status) => set({ status })}
+      />
+      <FilterSelect
+        label="Kind"
+        value={search.kind}
+        options={[["image", "Images"], ["video", "Videos"]]}
+        onChange={(kind) => set({ kind })}
+      />
+      <FilterSelect
+        label="Plan"
+        value={search.plan}
+        options={[["studio", "Studio"], ["credits", "Credits"]]}
+        onChange={(plan) => set({ plan })}
+      />
+      <ModelAndKey search={search} onChange={set} />
+      <FilterSelect
+        label="Created"
+        value={search.days}
+        options={[["1", "Last 24 hours"], ["7", "Last 7 days"], ["30", "Last 30 days"]]}
+        onChange={(days) => set({ days })}
       />
     </div>
+  )
+}
+
+/** The choice between a list and a gallery, kept in the URL. */
+export const JobView = ({ search }: { readonly search: JobSearch }) => {
+  const set = useChange()
+  return (
+    <Segmented
+      label="View"
+      hideLabel
+      value={search.view ?? "list"}
+      onChange={(view) => set({ view: view === "grid" ? "grid" : undefined })}
+      options={[
+        {
+          value: "list",
+          label: (
+            <>
+              <List />
+              <span className="sr-only">List</span>
+            </>
+          )
+        },
+        {
+          value: "grid",
+          label: (
+            <>
+              <Grid />
+              <span className="sr-only">Grid</span>
+            </>
+          )
+        }
+      ]}
+    />
   )
 }
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Changes the search of the URL without a new entry in the history. */
+const useChange = () => {
+  const navigate = useNavigate({ from: "/jobs" })
+  return (change: Change) => void navigate({ search: (now) => withoutAbsent({ ...now, ...change }), replace: true })
+}
 
 /** Searches on Enter and when the text is cleared. */
 const PromptSearch = ({ onSearch, text }: {
@@ -103,7 +112,7 @@ const PromptSearch = ({ onSearch, text }: {
         aria-label="Search prompts"
         placeholder="Search prompts"
         maxLength={100}
-        className="control !w-52 text-sm"
+        className="control !w-44 text-sm"
         value={draft}
         onChange={(event) => {
           setDraft(event.target.value)

@@ -9,7 +9,7 @@ import { Problem } from "../../components/Problem.tsx"
 import { Empty, SkeletonRows } from "../../components/States.tsx"
 import { LoadMore } from "../../components/Table.tsx"
 import { plural } from "../../format/number.ts"
-import { JobFilterBar } from "./JobFilterBar.tsx"
+import { JobFilterBar, JobView } from "./JobFilterBar.tsx"
 import { JobGrid } from "./JobGrid.tsx"
 import { JobTable } from "./JobTable.tsx"
 import { filtersOf } from "./search.ts"
@@ -33,7 +33,11 @@ export const Jobs = () => {
       }
     >
       <JobFilterBar search={search} />
-      <Card title={query.isSuccess ? plural(jobs.length, "job") + (query.hasNextPage ? " shown" : "") : "Jobs"} flush>
+      <Card
+        title={query.isSuccess ? plural(jobs.length, "job") + (query.hasNextPage ? " shown" : "") : "Jobs"}
+        actions={<JobView search={search} />}
+        flush
+      >
         {query.isPending && <SkeletonRows rows={8} />}
         {query.isError && (
           <div className="p-5">

@@ -114,6 +114,19 @@ export const trialBalanceQuery = queryOptions({
   queryFn: ({ signal }) => call("GET /admin/v1/ledger/trial-balance", {}, { signal })
 })
 
+/** The settings of the server. */
+export const configurationQuery = queryOptions({
+  queryKey: ["operator", "configuration"],
+  queryFn: ({ signal }) => call("GET /admin/v1/configuration", {}, { signal })
+})
+
+/** The storage of the server. */
+export const storageQuery = queryOptions({
+  queryKey: ["operator", "storage"],
+  queryFn: ({ signal }) => call("GET /admin/v1/storage", {}, { signal }),
+  refetchInterval: 60_000
+})
+
 /** The operators. */
 export const operatorsQuery = queryOptions({
   queryKey: ["operator", "operators"],

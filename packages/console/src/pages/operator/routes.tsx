@@ -64,6 +64,11 @@ export const operatorRoutes = [
   }),
   createRoute({
     ...at,
+    path: "/operator/configuration",
+    component: lazyRouteComponent(() => import("./configuration/Configuration.tsx"), "Configuration")
+  }),
+  createRoute({
+    ...at,
     path: "/operator/audit",
     validateSearch: (search: Record<string, unknown>) => ({
       ...textOf("actor", search),

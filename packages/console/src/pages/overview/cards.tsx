@@ -9,7 +9,7 @@ import { names } from "../../components/names.ts"
 import { Time } from "../../components/Time.tsx"
 import { useNow } from "../../components/useNow.ts"
 import { bytes, count, money, plural } from "../../format/number.ts"
-import { capital } from "../../format/text.ts"
+import { capital, lotNames } from "../../format/text.ts"
 import { date, day } from "../../format/time.ts"
 
 interface AccountProps {
@@ -17,8 +17,6 @@ interface AccountProps {
 }
 
 const tierName = (tier: string | null) => tier === null ? null : capital(tier)
-
-const lotNames = { plan: "Plan", addon: "Add-on", trial: "Trial", refund: "Refund" } as const
 
 /** The Studio plan: what is left today, and its renewal. */
 export const StudioCard = ({ account: { balance_usd_cents, plans: { studio } } }: AccountProps) => (

@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router"
 import { useEffect } from "react"
 import { kinora } from "../../api/call.ts"
 import { problemOf } from "../../api/problem.ts"
-import { accountQuery, modelsQuery } from "../../api/queries.ts"
+import { accountQuery, modelsQuery, sessionQuery } from "../../api/queries.ts"
 import type { Generation, Model } from "../../api/types.ts"
 import { Button } from "../../components/Button.tsx"
 import { Empty, Loaded, Skeleton } from "../../components/States.tsx"
@@ -49,6 +49,7 @@ export const Playground = () => {
 const Workspace = ({ models }: { readonly models: ReadonlyArray<Model> }) => {
   const draft = useDraft()
   const { data: account } = useQuery(accountQuery)
+  const { data: session } = useQuery(sessionQuery)
   const { cancel, create, error, isActive, job } = useRun()
   const navigate = useNavigate({ from: "/playground" })
   useRestored(job, draft.job)
@@ -58,7 +59,7 @@ const Workspace = ({ models }: { readonly models: ReadonlyArray<Model> }) => {
   const plan = planOf(model, draft.plan, account)
   const params = paramsOf(model, draft.chosen)
   const { priced, request } = requestOf(model, draft, plan)
-  const blocker = blockerOf(draft, model)
+  const blocker = session?.role === "viewer" ? "Viewers cannot create jobs" : blockerOf(draft, model)
   const submit = () => {
     if (!isActive && blocker === null) create.mutate(request)
   }

@@ -12,6 +12,7 @@ import { Loaded, SkeletonRows } from "../../components/States.tsx"
 import { type Column, Table } from "../../components/Table.tsx"
 import { Time } from "../../components/Time.tsx"
 import { deviceName } from "../../format/device.ts"
+import { capital } from "../../format/text.ts"
 import { useDensity, useTheme } from "../../shell/Theme.tsx"
 import { MemberManager } from "../members/MemberManager.tsx"
 
@@ -41,7 +42,7 @@ const Who = ({ session }: { readonly session: Session }) => (
         ["Account", session.account === null ? null : session.account.email ?? session.account.id],
         [session.member === null ? "Name" : "Member", session.name],
         ["Signed in with", scopeNames[session.scope]],
-        ["Role", session.role],
+        ["Role", capital(session.role)],
         ["Ends", <Time key="end" at={session.expires_at} />],
         ["Ends unless used", <Time key="idle" at={session.idle_expires_at} />]
       ]}

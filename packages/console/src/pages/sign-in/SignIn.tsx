@@ -1,5 +1,6 @@
 /** Signing in: with the code of a link, with an API key, or with an identity provider. */
 import { useMutation } from "@tanstack/react-query"
+import { useLocation } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
 import { openSession } from "../../api/call.ts"
 import { CallError, problemOf } from "../../api/problem.ts"
@@ -12,30 +13,35 @@ import { Mark } from "../../shell/Mark.tsx"
 import { type Failure, failureOf } from "./failures.ts"
 import { Methods } from "./Methods.tsx"
 
-/** The sign-in form. `hasEnded`: there was a session in this tab. After signing in, the page at the same URL appears. */
-export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
+/** The code in the fragment of a sign-in link, or `null`. */
+export const codeOf = (hash: string): string | null => new URLSearchParams(hash).get("code")
+
+/**
+ * The sign-in form. After signing in, the page at the same URL appears. `hasEnded`: there was a session in this tab.
+ * `hasSession`: there is one, which a link replaces.
+ */
+export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
+  readonly hasEnded: boolean
+  readonly hasSession: boolean
+  readonly onSignedIn: () => void
+}) => {
   const [key, setKey] = useState("")
   const [failure, setFailure] = useState<Failure | null>(null)
-  const hasRead = useRef(false)
   const { error, isPending, isSuccess, mutate, variables } = useMutation({
     mutationFn: openSession,
     onSuccess: async () => {
       setKey("")
       await queryClient.resetQueries()
+      onSignedIn()
     }
   })
   useEffect(() => {
     document.title = "Sign in · Kinora"
-    const fragment = new URLSearchParams(location.hash.slice(1))
-    const code = fragment.get("code")
-    const failed = failureOf(fragment)
-    if ((code === null && failed === null) || hasRead.current) return
-    hasRead.current = true
+  }, [])
+  useFragment((code, failed) => {
     setFailure(failed)
-    // The code is in the fragment, which servers and link scanners never receive.
-    history.replaceState(history.state, "", location.pathname + location.search)
     if (code !== null) mutate({ code })
-  }, [mutate])
+  })
   const isLink = variables !== undefined && "code" in variables
   return (
     <main className="grid min-h-full place-items-center p-4">
@@ -72,6 +78,9 @@ export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
               Sign in
             </Button>
           </form>
+          {hasSession && error !== null && (
+            <a href="/console/" className="block text-center text-sm underline">Continue with the current session</a>
+          )}
         </div>
         <p className="mt-5 px-2 text-center text-xs text-muted">
           A sign-in link also lets you manage keys and webhooks. The server prints one when it starts, and{" "}
@@ -85,6 +94,23 @@ export const SignIn = ({ hasEnded }: { readonly hasEnded: boolean }) => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/**
+ * Calls the function once with the code of the link that the page was opened with, or with the failure of an identity
+ * provider, and removes both from the address.
+ */
+const useFragment = (onRead: (code: string | null, failure: Failure | null) => void): void => {
+  const read = useRef<string>(null)
+  const hash = useLocation({ select: ({ hash }) => hash })
+  useEffect(() => {
+    const [code, failure] = [codeOf(hash), failureOf(new URLSearchParams(hash))]
+    if ((code === null && failure === null) || read.current === hash) return
+    read.current = hash
+    // The code is in the fragment, which servers and link scanners never receive.
+    history.replaceState(history.state, "", location.pathname + location.search)
+    onRead(code, failure)
+  }, [hash, onRead])
+}
 
 /** Why the form is shown: a sign-in with an identity provider has failed, or the session has ended. */
 const Reason = ({ failure, hasEnded }: { readonly failure: Failure | null; readonly hasEnded: boolean }) => {

@@ -2,6 +2,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Segmented } from "../../components/Segmented.tsx"
 import { Bars } from "./Bars.tsx"
+import { RangeFields } from "./RangeFields.tsx"
 import { type Measure, seriesOf, type Split, type UsageRow } from "./rows.ts"
 import { usageSearch } from "./search.ts"
 
@@ -19,7 +20,8 @@ const splits = [
 const ranges = [
   { value: "7", label: "7 days" },
   { value: "14", label: "14 days" },
-  { value: "31", label: "31 days" }
+  { value: "31", label: "31 days" },
+  { value: "own", label: "Custom" }
 ] as const
 const empty: Readonly<Record<Measure, string>> = {
   jobs: "No jobs ended in this range.",
@@ -33,10 +35,17 @@ export const ChartCard = ({ days, isBusy, rows }: {
   readonly rows: ReadonlyArray<UsageRow>
   readonly isBusy: boolean
 }) => {
-  const { by = "model", days: length = "14", of = "jobs" } = useSearch({ from: "/usage" })
+  const { by = "model", days: length = "14", from, of = "jobs", to } = useSearch({ from: "/usage" })
   const navigate = useNavigate({ from: "/usage" })
-  const go = (change: { of?: Measure; by?: Split; days?: string }) => {
-    void navigate({ replace: true, search: usageSearch({ of, by, days: length, ...change }) })
+  const go = (
+    change: { of?: Measure; by?: Split; days?: string; from?: string | undefined; to?: string | undefined }
+  ) => {
+    void navigate({ replace: true, search: usageSearch({ of, by, days: length, from, to, ...change }) })
+  }
+  const chooseRange = (value: string) => {
+    // A range of its own begins with the days that are shown.
+    if (value === "own") go({ from: days[0], to: days.at(-1) })
+    else go({ days: value, from: undefined, to: undefined })
   }
   const series = seriesOf(rows, days, of, by)
   const isEmpty = series.every(({ values }) => values.every((value) => value === 0))
@@ -47,7 +56,22 @@ export const ChartCard = ({ days, isBusy, rows }: {
           <Segmented label="Measure" value={of} options={measures} onChange={(of) => go({ of })} />
           <Segmented label="Split by" value={by} options={splits} onChange={(by) => go({ by })} />
         </div>
-        <Segmented label="Range" value={length} options={ranges} onChange={(days) => go({ days })} />
+        <div className="flex flex-wrap items-end gap-4">
+          <Segmented
+            label="Range"
+            value={from === undefined ? length : "own"}
+            options={ranges}
+            onChange={chooseRange}
+          />
+          {from !== undefined && to !== undefined && (
+            <RangeFields
+              key={`${from} ${to}`}
+              from={from}
+              to={to}
+              onChange={(from, to) => go({ from, to })}
+            />
+          )}
+        </div>
       </div>
       <div className="p-5">
         {isEmpty

@@ -11,17 +11,14 @@ import { csv, download } from "../../format/csv.ts"
 import { count, percent } from "../../format/number.ts"
 import { ChartCard } from "./ChartCard.tsx"
 import { changeOf, total, type UsageRow } from "./rows.ts"
-import { lastDays } from "./search.ts"
+import { daysOf } from "./search.ts"
 import { UsageTable } from "./UsageTable.tsx"
 
 /** The page. */
 export const Usage = () => {
-  const { by, days: chosen } = useSearch({ from: "/usage" })
-  const length = Number(chosen ?? 14)
-  const now = useNow(60_000)
-  const days = lastDays(now, length)
-  const before = lastDays(now, length, length)
-  const usage = useQuery(usageQuery(days[0] ?? "", days.at(-1) ?? "", by === "key"))
+  const search = useSearch({ from: "/usage" })
+  const { before, days } = daysOf(search, useNow(60_000))
+  const usage = useQuery(usageQuery(days[0] ?? "", days.at(-1) ?? "", search.by === "key"))
   const earlier = useQuery(usageQuery(before[0] ?? "", before.at(-1) ?? "", false))
   const rows = usage.data?.data ?? []
   return (
@@ -37,7 +34,11 @@ export const Usage = () => {
       <Loaded query={usage} what="Usage" loading={<Skeleton className="h-96" />}>
         {() => (
           <>
-            <Totals rows={rows} earlier={earlier.isPlaceholderData ? [] : earlier.data?.data ?? []} days={length} />
+            <Totals
+              rows={rows}
+              earlier={earlier.isPlaceholderData ? [] : earlier.data?.data ?? []}
+              days={days.length}
+            />
             <ChartCard days={days} rows={rows} isBusy={usage.isPlaceholderData} />
             {rows.length > 0 && <UsageTable rows={rows} />}
           </>

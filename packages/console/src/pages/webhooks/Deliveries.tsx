@@ -14,7 +14,8 @@ import { Segmented } from "../../components/Segmented.tsx"
 import { Empty, SkeletonRows } from "../../components/States.tsx"
 import { type Column, LoadMore, Table } from "../../components/Table.tsx"
 import { MaybeTime, Time } from "../../components/Time.tsx"
-import { plural } from "../../format/number.ts"
+import { DeliveryDialog } from "./DeliveryDialog.tsx"
+import { ResendFailed } from "./ResendFailed.tsx"
 
 const filters = [
   { value: "all", label: "All" },
@@ -29,16 +30,17 @@ export const Deliveries = ({ canChange, endpoint }: { readonly endpoint: Endpoin
   const [filter, setFilter] = useState<typeof filters[number]["value"]>("all")
   const all = query.data?.pages.flatMap(({ data }) => data) ?? []
   const rows = all.filter(({ status }) => filter === "all" || status === filter)
-  const failed = all.filter(({ status }) => status === "failed").map(({ id }) => id)
+  const [opened, setOpened] = useState<string | null>(null)
+  const [isResending, setResending] = useState(false)
   const resend = useResend(endpoint.id)
   const isEnabled = canChange && endpoint.status === "enabled"
   return (
     <div>
       <div className="flex flex-wrap items-end justify-between gap-3 px-5 py-4">
         <Segmented label="Status" hideLabel value={filter} onChange={setFilter} options={filters} />
-        {isEnabled && failed.length > 0 && (
-          <Button disabled={resend.isPending} onClick={() => resend.mutate(failed)}>
-            <RotateCcw />Resend {plural(failed.length, "failed delivery", "failed deliveries")}
+        {isEnabled && all.some(({ status }) => status === "failed") && (
+          <Button onClick={() => setResending(true)}>
+            <RotateCcw />Resend all failed since…
           </Button>
         )}
       </div>
@@ -63,10 +65,12 @@ export const Deliveries = ({ canChange, endpoint }: { readonly endpoint: Endpoin
           label="Deliveries"
           rows={rows}
           rowKey={({ id }) => id}
-          columns={isEnabled ? [...columns, resendColumn(resend)] : columns}
+          columns={[...columns, actions(setOpened, isEnabled ? resend : undefined)]}
         />
       )}
       <LoadMore query={query} />
+      {opened !== null && <DeliveryDialog endpoint={endpoint.id} id={opened} onClose={() => setOpened(null)} />}
+      {isResending && <ResendFailed endpoint={endpoint.id} onClose={() => setResending(false)} />}
     </div>
   )
 }
@@ -77,13 +81,10 @@ export const Deliveries = ({ canChange, endpoint }: { readonly endpoint: Endpoin
 
 const useResend = (endpoint: string) =>
   useMutation({
-    mutationFn: async (ids: ReadonlyArray<string>) => {
-      for (const delivery_id of ids) {
-        await call("POST /console/v1/webhook-endpoints/:id/deliveries/:delivery_id/resend", {
-          params: { id: endpoint, delivery_id }
-        })
-      }
-    },
+    mutationFn: (delivery_id: string) =>
+      call("POST /console/v1/webhook-endpoints/:id/deliveries/:delivery_id/resend", {
+        params: { id: endpoint, delivery_id }
+      }),
     onSettled: () => {
       void queryClient.invalidateQueries({ queryKey: ["deliveries", endpoint] })
       void queryClient.invalidateQueries({ queryKey: ["sends", endpoint] })
@@ -102,11 +103,25 @@ const columns: ReadonlyArray<Column<Delivery>> = [
   { title: "Delivery", className: "max-w-44", cell: ({ id }) => <CopyId id={id} label="Copy delivery ID" /> }
 ]
 
-const resendColumn = (resend: ReturnType<typeof useResend>): Column<Delivery> => ({
+/** The payload of a delivery, and sending it again if `resend` is given. */
+const actions = (
+  open: (id: string) => void,
+  resend: ReturnType<typeof useResend> | undefined
+): Column<Delivery> => ({
   title: <span className="sr-only">Actions</span>,
   isNumber: true,
-  cell: ({ id, status }) =>
-    status !== "pending" && (
-      <Button size="sm" disabled={resend.isPending} onClick={() => resend.mutate([id])}>Resend</Button>
-    )
+  cell: ({ id, status }) => (
+    <span className="inline-flex gap-1.5">
+      <Button size="sm" onClick={() => open(id)}>Payload</Button>
+      {resend !== undefined && status !== "pending" && (
+        <Button
+          size="sm"
+          disabled={resend.isPending}
+          onClick={() => resend.mutate(id)}
+        >
+          Resend
+        </Button>
+      )}
+    </span>
+  )
 })

@@ -88,7 +88,7 @@ const columns: ReadonlyArray<Column<Endpoint>> = [
       <Link to="/webhooks/$id" params={{ id }} className="block truncate font-medium hover:underline">{url}</Link>
     )
   },
-  { title: "Events", cell: ({ types }) => <span className="text-muted">{typesText(types)}</span> },
+  { title: "Events", cell: ({ types }) => <span className="whitespace-nowrap text-muted">{typesText(types)}</span> },
   {
     title: "Status",
     cell: ({ status }) => status === "enabled" ? <Badge tone="positive">Enabled</Badge> : <Badge>Disabled</Badge>

@@ -20,7 +20,7 @@ export const layer = (options: HttpServerOptions) =>
       const sessions = yield* Sessions.Sessions
       const tokenOwner = options.adminToken === undefined ? undefined : yield* SignInLinks.ownerOf(options.adminToken)
 
-      /** Returns the rights of the sessions of an operator, which may have ended. */
+      /** Returns the rights of the sessions of an operator, which may have ended. Their role does not matter here. */
       const grantOf = Effect.fnUntraced(function*(text: string) {
         if (text === "owner" && tokenOwner !== undefined) return grant(tokenOwner, "owner")
         // Operators of an identity provider have no record. All sessions of one have the same subject, whatever the role.

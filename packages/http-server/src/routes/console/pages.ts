@@ -6,6 +6,7 @@ import { currentRequest, type RequestState } from "../../middleware/currentReque
 import { failedAuthentications } from "../../middleware/rateLimits.ts"
 import { noSuchRoute } from "../../wire/errorResponse.ts"
 import * as Assets from "../assets.ts"
+import * as CanonicalOrigin from "./canonicalOrigin.ts"
 
 /** The route of all pages and files. The router also adds `/console`. */
 export const route = "/console/*"
@@ -34,6 +35,8 @@ export const layer = (options: HttpServerOptions) =>
           if (path === "/console") return Effect.succeed(redirection)
           const unknown = Effect.sync(() => unknownPath(state, options))
           if (/^\/console\/v1(?:\/|$)/.test(path)) return unknown
+          const moved = CanonicalOrigin.redirectionOf(state, options)
+          if (moved !== undefined) return Effect.succeed(moved)
           if (assets === undefined) return Effect.succeed(notBuilt)
           return Assets.respond(assets, fileOf(assets, path.slice("/console/".length)), state, headers) ?? unknown
         })

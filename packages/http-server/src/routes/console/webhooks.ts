@@ -1,78 +1,85 @@
 /** Webhook endpoints in the API of the console. URLs are not logged, because some contain a secret. */
+import type { ResendFailedRequest } from "@kinora/http-api/AdminWebhook"
 import { refuse } from "@kinora/http-api/ApiError"
 import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
+import { UrlSigner } from "@kinora/storage/UrlSigner"
 import { DeliveryId } from "@kinora/webhooks/Delivery"
 import { EndpointId } from "@kinora/webhooks/Endpoint"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
-import { Duration, Effect } from "effect"
+import { DateTime, Duration, Effect } from "effect"
+import type { HttpServerOptions } from "../../HttpServerOptions.ts"
 import { type ChangeRequest, changes, note, slowChanges } from "../../middleware/changes.ts"
 import { currentAccount } from "../../middleware/consoleAuthentication.ts"
+import { currentRequest } from "../../middleware/currentRequest.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
+import * as WebhookData from "../../WebhookData.ts"
 import { deliveryOf, endpointOf, issuedOf } from "../../wire/adminWebhook.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 import { makeWebhookReads } from "../webhookReads.ts"
 
 /** The handlers. `Webhooks` checks that an endpoint belongs to the account. */
-export const layer = EndpointGroup.make(
-  ConsoleApi,
-  "webhooks",
-  Effect.fnUntraced(function*(handlers) {
-    const webhooks = yield* Webhooks
+export const layer = (options: HttpServerOptions) =>
+  EndpointGroup.make(
+    ConsoleApi,
+    "webhooks",
+    Effect.fnUntraced(function*(handlers) {
+      const webhooks = yield* Webhooks
 
-    return handlers.handleAll({
-      ...makeWebhookReads(webhooks, idsOf),
-      ...makeDeliveries(webhooks),
+      return handlers.handleAll({
+        ...makeWebhookReads(webhooks, idsOf),
+        ...makeDeliveries(webhooks),
+        getWebhookDelivery: makeGetDelivery(options, webhooks, yield* UrlSigner),
 
-      listWebhookEndpoints: answers([], function*() {
-        const endpoints = yield* webhooks.list(yield* currentAccount)
-        return { data: endpoints.map(endpointOf) }
-      }),
+        listWebhookEndpoints: answers([], function*() {
+          const endpoints = yield* webhooks.list(yield* currentAccount)
+          return { data: endpoints.map(endpointOf) }
+        }),
 
-      createWebhookEndpoint: slowChanges(
-        ["AddressRefused", "TypesInvalid", "TooManyEndpoints"],
-        function*({ payload }) {
-          const account = yield* currentAccount
-          const issued = yield* webhooks.create(account, payload)
-          const { id, types } = issued.endpoint
-          yield* note({ subject: id, after: { account, types } })
-          yield* Effect.logInfo("A member created a webhook endpoint", { account, endpoint: id })
-          return shownOnce(issuedOf(issued))
-        }
-      ),
+        createWebhookEndpoint: slowChanges(
+          ["AddressRefused", "TypesInvalid", "TooManyEndpoints"],
+          function*({ payload }) {
+            const account = yield* currentAccount
+            const issued = yield* webhooks.create(account, payload)
+            const { id, types } = issued.endpoint
+            yield* note({ subject: id, after: { account, types } })
+            yield* Effect.logInfo("A member created a webhook endpoint", { account, endpoint: id })
+            return shownOnce(issuedOf(issued))
+          }
+        ),
 
-      updateWebhookEndpoint: slowChanges(
-        ["EndpointNotFound", "AddressRefused", "TypesInvalid"],
-        function*({ params, payload }) {
+        updateWebhookEndpoint: slowChanges(
+          ["EndpointNotFound", "AddressRefused", "TypesInvalid"],
+          function*({ params, payload }) {
+            const [account, endpoint] = yield* idsOf(params)
+            const updated = yield* webhooks.update(account, endpoint, payload)
+            const { status, types } = updated
+            yield* note({ after: { account, status, types } })
+            yield* Effect.logInfo("A member updated a webhook endpoint", { account, endpoint, status, types })
+            return endpointOf(updated)
+          }
+        ),
+
+        removeWebhookEndpoint: changes(["EndpointNotFound"], function*({ params }) {
           const [account, endpoint] = yield* idsOf(params)
-          const updated = yield* webhooks.update(account, endpoint, payload)
-          const { status, types } = updated
-          yield* note({ after: { account, status, types } })
-          yield* Effect.logInfo("A member updated a webhook endpoint", { account, endpoint, status, types })
-          return endpointOf(updated)
-        }
-      ),
+          yield* webhooks.remove(account, endpoint)
+          yield* note({ after: { account } })
+          yield* Effect.logInfo("A member deleted a webhook endpoint", { account, endpoint })
+        }),
 
-      removeWebhookEndpoint: changes(["EndpointNotFound"], function*({ params }) {
-        const [account, endpoint] = yield* idsOf(params)
-        yield* webhooks.remove(account, endpoint)
-        yield* note({ after: { account } })
-        yield* Effect.logInfo("A member deleted a webhook endpoint", { account, endpoint })
-      }),
-
-      rotateWebhookSecret: changes(
-        ["EndpointNotFound", "OverlapInvalid", "TooManySecrets"],
-        function*({ params, payload: { overlap_seconds: seconds = 0 } }) {
-          const [account, endpoint] = yield* idsOf(params)
-          const issued = yield* webhooks.rotate(account, endpoint, Duration.seconds(seconds))
-          yield* note({ after: { account, overlap: seconds } })
-          yield* Effect.logInfo("A member rotated a webhook secret", { account, endpoint, overlap: seconds })
-          return shownOnce(issuedOf(issued))
-        }
-      )
+        rotateWebhookSecret: changes(
+          ["EndpointNotFound", "OverlapInvalid", "TooManySecrets"],
+          function*({ params, payload: { overlap_seconds: seconds = 0 } }) {
+            const [account, endpoint] = yield* idsOf(params)
+            const issued = yield* webhooks.rotate(account, endpoint, Duration.seconds(seconds))
+            yield* note({ after: { account, overlap: seconds } })
+            yield* Effect.logInfo("A member rotated a webhook secret", { account, endpoint, overlap: seconds })
+            return shownOnce(issuedOf(issued))
+          }
+        )
+      })
     })
-  })
-)
+  )
 
 // -----------------------------------------------------------------------------
 // internal
@@ -84,6 +91,24 @@ interface EndpointParams {
 
 const idsOf = (params: EndpointParams) => Effect.all([currentAccount, parseId(EndpointId.parse, params.id)])
 
+/** The handler that returns a delivery with its body. */
+const makeGetDelivery = (
+  { baseUrl }: HttpServerOptions,
+  webhooks: Webhooks["Service"],
+  signer: UrlSigner["Service"]
+) =>
+  answers(
+    ["DeliveryNotFound"],
+    function*({ params }: { readonly params: EndpointParams & { readonly delivery_id: string } }) {
+      const [account, endpoint] = yield* idsOf(params)
+      const id = yield* parseId(DeliveryId.parse, params.delivery_id)
+      const event = yield* webhooks.event(account, endpoint, id)
+      const { origin } = yield* currentRequest
+      const data = yield* WebhookData.complete({ baseUrl: baseUrl ?? origin, signer })(event)
+      return { id, payload: { id, type: event.type, created_at: DateTime.formatIso(event.createdAt), data } }
+    }
+  )
+
 /** The handlers that send events. */
 const makeDeliveries = (webhooks: Webhooks["Service"]) => ({
   testWebhookEndpoint: changes(
@@ -92,6 +117,22 @@ const makeDeliveries = (webhooks: Webhooks["Service"]) => ({
       const [account, endpoint] = yield* idsOf(params)
       yield* note({ after: { account } })
       return deliveryOf(yield* webhooks.test(account, endpoint))
+    }
+  ),
+
+  resendFailedDeliveries: changes(
+    ["EndpointNotFound", "EndpointDisabled"],
+    function*(
+      { params, payload }: ChangeRequest & {
+        readonly params: EndpointParams
+        readonly payload: ResendFailedRequest
+      }
+    ) {
+      const [account, endpoint] = yield* idsOf(params)
+      const { left, restarted } = yield* webhooks.resendFailed(account, endpoint, payload.since)
+      yield* note({ after: { account, resent: restarted } })
+      yield* Effect.logInfo("A member resent failed deliveries", { account, endpoint, resent: restarted, left })
+      return { resent: restarted, left }
     }
   ),
 

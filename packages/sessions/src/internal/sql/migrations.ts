@@ -56,3 +56,15 @@ export const sessionsTables = Effect.gen(function*() {
   `
   yield* sql`CREATE INDEX sessions_member_identity ON sessions_member (issuer, subject)`
 })
+
+/** Adds the account that a session of an operator views. */
+export const sessionViews = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    ALTER TABLE sessions_session
+      ADD COLUMN view_account text,
+      ADD COLUMN view_until timestamptz,
+      ADD CHECK ((view_account IS NULL) = (view_until IS NULL)),
+      ADD CHECK (view_account IS NULL OR account IS NULL)
+  `
+})

@@ -84,6 +84,27 @@ export const noteUse = (sql: SqlClient.SqlClient, id: Session.SessionId, idle: D
       WHERE used.id = due.id
     `).pipe(Effect.asVoid)
 
+/** Begins or ends the view of an account. */
+export const saveView = (
+  sql: SqlClient.SqlClient,
+  id: Session.SessionId,
+  view: Option.Option<{ readonly account: string; readonly maxAge: Duration.Duration }>
+) =>
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
+      UPDATE sessions_session
+      SET
+        view_account = ${Option.getOrNull(Option.map(view, ({ account }) => account))},
+        view_until = ${
+      Option.match(view, {
+        onNone: () => sql`NULL`,
+        onSome: ({ maxAge }) => sql`least(${DatabaseTime.after(now, maxAge)}, expires_at)`
+      })
+    }
+      WHERE id = ${Session.SessionId.toUuid(id)}
+      RETURNING ${columns(sql)}, ${now} AS at
+    `).pipe(decodeSessions, Effect.map((rows) => Option.map(Arr.head(rows), (row) => toFound(row).session)))
+
 /** Deletes sessions that have ended. */
 export const deleteEnded = (sql: SqlClient.SqlClient, limit: number) =>
   Effect.flatMap(DatabaseTime.now, (now) =>
@@ -100,7 +121,9 @@ export const deleteEnded = (sql: SqlClient.SqlClient, limit: number) =>
 // -----------------------------------------------------------------------------
 
 const columns = (sql: SqlClient.SqlClient) =>
-  sql.literal("id, grants::text AS grants, device, address, created_at, seen_at, expires_at, idle_until")
+  sql.literal(
+    "id, grants::text AS grants, device, address, created_at, seen_at, expires_at, idle_until, view_account, view_until"
+  )
 
 const SessionRow = Schema.Struct({
   id: Schema.String,
@@ -111,6 +134,8 @@ const SessionRow = Schema.Struct({
   seen_at: Schema.DateTimeUtcFromDate,
   expires_at: Schema.DateTimeUtcFromDate,
   idle_until: Schema.DateTimeUtcFromDate,
+  view_account: Schema.NullOr(Schema.String),
+  view_until: Schema.NullOr(Schema.DateTimeUtcFromDate),
   at: Schema.DateTimeUtcFromDate
 })
 
@@ -125,7 +150,10 @@ const toFound = (row: typeof SessionRow.Type): FoundSession => ({
     createdAt: row.created_at,
     seenAt: row.seen_at,
     expiresAt: row.expires_at,
-    idleUntil: row.idle_until
+    idleUntil: row.idle_until,
+    view: row.view_account === null || row.view_until === null
+      ? Option.none()
+      : Option.some({ account: row.view_account, until: row.view_until })
   },
   at: row.at
 })

@@ -4,11 +4,18 @@
  * store to it.
  */
 import * as Decision from "@kinora/persistence/Decision"
-import { type DateTime, HashMap, Option, Result } from "effect"
+import { DateTime, HashMap, Option, Result } from "effect"
 import type { Claim, DeliveryId, Send } from "../../Delivery.ts"
 import type { EndpointId } from "../../Endpoint.ts"
 import type { Event, EventId } from "../../Event.ts"
-import type { EndpointRecord, FrozenBody, InsertedEvent, NewDelivery } from "../../WebhookStore.ts"
+import type {
+  EndpointRecord,
+  FailedRestart,
+  FailedRestarted,
+  FrozenBody,
+  InsertedEvent,
+  NewDelivery
+} from "../../WebhookStore.ts"
 import { type DeliveryState, published } from "./deliveryRules.ts"
 import * as DeliveryRules from "./deliveryRules.ts"
 
@@ -112,6 +119,32 @@ export const restart = (
     [id],
     (outbox, id) => changeDelivery(outbox, id, (delivery) => DeliveryRules.restart(delivery, at))
   )
+
+/** Restarts the failed deliveries of an endpoint since a time, oldest first, as far as the limit of the account permits. */
+export const restartFailed = (
+  outbox: Outbox,
+  { account, at, endpoint, pendingMax, since }: FailedRestart
+): Decision.Decision<Outbox, FailedRestarted> => {
+  const own = Array.from(HashMap.values(outbox.endpoints)).filter((record) => record.endpoint.account === account)
+  if (!own.some((record) => record.endpoint.id === endpoint)) {
+    return Decision.accept(outbox, { restarted: 0, left: 0 })
+  }
+  const pending = own.reduce((sum, record) => sum + pendingOf(outbox, record.endpoint.id).length, 0)
+  const failed = Array.from(HashMap.values(outbox.deliveries))
+    .filter((delivery) =>
+      delivery.endpoint === endpoint && delivery.status === "failed" &&
+      DateTime.isGreaterThanOrEqualTo(delivery.createdAt, since)
+    )
+    .toSorted((a, b) => a.id < b.id ? -1 : 1)
+  const chosen = failed.slice(0, Math.max(0, pendingMax - pending))
+  const restarted = chosen.flatMap((delivery) =>
+    Option.toArray(Result.getSuccess(DeliveryRules.restart(delivery, at))).map(({ state }) => state)
+  )
+  return Decision.accept(putDeliveries(outbox, restarted), {
+    restarted: restarted.length,
+    left: failed.length - restarted.length
+  })
+}
 
 /** Releases the claims that still hold. */
 export const release = (

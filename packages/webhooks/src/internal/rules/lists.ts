@@ -2,6 +2,7 @@
 import { DateTime, HashMap, Option } from "effect"
 import type { Delivery, DeliveryId, Send } from "../../Delivery.ts"
 import type { Endpoint, EndpointId } from "../../Endpoint.ts"
+import type { Event } from "../../Event.ts"
 import type { Due, DueList, EndpointRecord } from "../../WebhookStore.ts"
 import { byDueAt, byText, type DeliveryState, isDue } from "./deliveryRules.ts"
 import { activeAt } from "./endpointRules.ts"
@@ -23,6 +24,14 @@ export const endpoints = ({ endpoints }: Outbox, accounts: ReadonlyArray<string>
 export const delivery = (outbox: Outbox, account: string, id: DeliveryId): Delivery | undefined => {
   const found = Option.getOrUndefined(HashMap.get(outbox.deliveries, id))
   return found !== undefined && endpoint(outbox, account, found.endpoint) !== undefined ? toDelivery(found) : undefined
+}
+
+/** Returns the event of a delivery of an endpoint of an account. */
+export const event = (outbox: Outbox, account: string, endpoint: EndpointId, id: DeliveryId): Event | undefined => {
+  const found = delivery(outbox, account, id)
+  return found?.endpoint !== endpoint
+    ? undefined
+    : Option.getOrUndefined(HashMap.get(outbox.events, found.event))?.event
 }
 
 /** Returns the newest deliveries of an endpoint, newest first, older than `before` if it is given. */

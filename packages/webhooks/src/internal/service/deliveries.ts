@@ -2,6 +2,7 @@
 import { DateTime, Effect, Result } from "effect"
 import type { Delivery, DeliveryId, Send } from "../../Delivery.ts"
 import type { EndpointId } from "../../Endpoint.ts"
+import { DeliveryNotFound, EndpointDisabled, EndpointNotFound } from "../../WebhooksError.ts"
 import * as EndpointRules from "../rules/endpointRules.ts"
 import type { Dependencies } from "./Dependencies.ts"
 import { getEndpoint } from "./endpointRecord.ts"
@@ -29,6 +30,13 @@ export const methods = (self: Dependencies) => ({
     // A refusal leaves the unit as a value, because a failure would doom an open unit.
     Effect.flatMap(self.unitOfWork.atomically(resend(self, account, id)), orRefuse)
   ),
+  resendFailed: Effect.fn("Webhooks.resendFailed")((account: string, id: EndpointId, since: DateTime.Utc) =>
+    Effect.flatMap(self.unitOfWork.atomically(resendFailed(self, account, id, since)), orRefuse)
+  ),
+  event: Effect.fn("Webhooks.event")(function*(account: string, endpoint: EndpointId, id: DeliveryId) {
+    const event = yield* self.store.findEvent(account, endpoint, id)
+    return event ?? (yield* orRefuse(Result.fail(new DeliveryNotFound({ delivery: id }))))
+  }),
   deliveries: Effect.fn("Webhooks.deliveries")(
     function*(account: string, id: EndpointId, { before, limit }: DeliveryPage) {
       yield* getEndpoint(self, account, id)
@@ -72,6 +80,21 @@ const resend = Effect.fnUntraced(function*(
     yield* unitOfWork.afterCommit(wakeup.wake)
   }
   return resent
+})
+
+const resendFailed = Effect.fnUntraced(function*(
+  { limits, store, unitOfWork, wakeup }: Dependencies,
+  account: string,
+  id: EndpointId,
+  since: DateTime.Utc
+) {
+  const endpoint = (yield* store.findEndpoints([account])).find((endpoint) => endpoint.id === id)
+  if (endpoint === undefined) return Result.fail(new EndpointNotFound({ endpoint: id }))
+  if (endpoint.status === "disabled") return Result.fail(new EndpointDisabled({ endpoint: id }))
+  const at = yield* DateTime.now
+  const restarted = yield* store.restartFailed({ account, endpoint: id, since, at, pendingMax: limits.resendMax })
+  if (restarted.restarted > 0) yield* unitOfWork.afterCommit(wakeup.wake)
+  return Result.succeed(restarted)
 })
 
 const sweep = Effect.fnUntraced(function*(

@@ -17,6 +17,8 @@ export interface WebhooksOptions {
   readonly sendsKept?: number | undefined
   /** Deliveries that `history` returns, and sends. Default 100 each. */
   readonly historyMax?: number | undefined
+  /** Pending deliveries of an account up to which `resendFailed` restarts failed ones. Default 1,000. */
+  readonly resendMax?: number | undefined
   /** How long ended deliveries are kept and can be resent, since they were published or last resent. Default 7 days. */
   readonly keepFor?: Duration.Input | undefined
   /** How long a delivery may be pending before it fails. Default 3 days. */
@@ -32,6 +34,7 @@ export interface Limits {
   readonly dataBytesMax: number
   readonly sendsKept: number
   readonly historyMax: number
+  readonly resendMax: number
   readonly keepFor: Duration.Duration
   readonly pendingMax: Duration.Duration
 }
@@ -44,6 +47,7 @@ export const of = ({
   keepFor = "7 days",
   overlapMax = "24 hours",
   pendingMax = "3 days",
+  resendMax = 1_000,
   secretsMax = 5,
   sendsKept = 20,
   typesMax = 32
@@ -55,6 +59,7 @@ export const of = ({
   dataBytesMax,
   sendsKept,
   historyMax,
+  resendMax,
   keepFor: Duration.fromInputUnsafe(keepFor),
   pendingMax: Duration.fromInputUnsafe(pendingMax)
 })

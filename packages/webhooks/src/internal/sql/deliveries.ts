@@ -2,12 +2,12 @@
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
 import { mapSql } from "@kinora/persistence/StorageError"
-import { type DateTime, Effect } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { DeliveryId } from "../../Delivery.ts"
 import { EndpointId } from "../../Endpoint.ts"
 import { EventId } from "../../Event.ts"
-import type { InsertedEvent, NewDelivery, WebhookStore } from "../../WebhookStore.ts"
+import type { FailedRestart, InsertedEvent, NewDelivery, WebhookStore } from "../../WebhookStore.ts"
 import * as WebhookRows from "./rows.ts"
 
 type Sql = SqlClient.SqlClient
@@ -21,6 +21,12 @@ export const methods = (sql: Sql) => ({
       mapSql("WebhookStore.loadDelivery")
     ),
   restart: (id, at) => Effect.asVoid(restart(sql, id, at)).pipe(mapSql("WebhookStore.restart")),
+  restartFailed: (options) => restartFailed(sql, options).pipe(mapSql("WebhookStore.restartFailed")),
+  findEvent: (account, endpoint, id) =>
+    eventRows(selectEvent(sql, account, endpoint, id)).pipe(
+      Effect.map(([row]) => row && { ...row, id: EventId.fromUuid(row.id) }),
+      mapSql("WebhookStore.findEvent")
+    ),
   listDeliveries: (endpoint, limit, before) =>
     deliveryRows(selectNewest(sql, endpoint, limit, before)).pipe(
       Effect.map((rows) => rows.map(WebhookRows.toDelivery)),
@@ -49,6 +55,15 @@ export const methods = (sql: Sql) => ({
 
 const deliveryRows = Rows.decodeAll(WebhookRows.DeliveryRow)
 const sendRows = Rows.decodeAll(WebhookRows.SendRow)
+
+const eventRows = Rows.decodeAll(Schema.Struct({
+  id: Schema.String,
+  account: Schema.String,
+  type: Schema.String,
+  data: Schema.fromJsonString(Schema.Json),
+  createdAt: Schema.DateTimeUtcFromDate
+}))
+const countRows = Rows.decodeAll(Schema.Struct({ count: Schema.Int }))
 
 const columns = (sql: Sql) => sql.literal(WebhookRows.deliveryColumns)
 
@@ -102,6 +117,53 @@ const restart = (sql: Sql, id: DeliveryId, at: DateTime.Utc) =>
       body = NULL
     WHERE id = ${DeliveryId.toUuid(id)} AND status <> 'pending'
   `)
+
+/** The failed deliveries of an endpoint since a time. */
+const failedSince = (sql: Sql, { account, endpoint, since }: FailedRestart) =>
+  sql`
+    FROM webhooks_delivery AS delivery
+    JOIN webhooks_event AS event ON event.id = delivery.event_id
+    JOIN webhooks_endpoint AS endpoint ON endpoint.id = delivery.endpoint_id
+    WHERE endpoint.id = ${EndpointId.toUuid(endpoint)} AND endpoint.account = ${account} AND NOT endpoint.is_removed
+      AND delivery.status = 'failed' AND event.created_at >= ${DateTime.toDate(since)}
+  `
+
+const restartFailed = Effect.fnUntraced(function*(sql: Sql, options: FailedRestart) {
+  const clock = yield* DatabaseTime.hostClock
+  const at = clock.toDatabase(options.at)
+  const restarted = yield* sql`
+    WITH room AS (
+      SELECT greatest(0, ${options.pendingMax} - count(*)) AS count FROM (
+        SELECT FROM webhooks_delivery AS delivery
+        JOIN webhooks_endpoint AS endpoint ON endpoint.id = delivery.endpoint_id
+        WHERE endpoint.account = ${options.account} AND NOT endpoint.is_removed AND delivery.status = 'pending'
+        LIMIT ${options.pendingMax}
+      ) AS pending
+    ), chosen AS (
+      SELECT delivery.id ${failedSince(sql, options)}
+      ORDER BY delivery.id
+      LIMIT (SELECT count FROM room)
+      FOR UPDATE OF delivery SKIP LOCKED
+    )
+    UPDATE webhooks_delivery AS delivery
+    SET status = 'pending', due_at = ${at}, begun_at = ${at}, claims_void = claims, failed_sends = 0, body = NULL
+    FROM chosen
+    WHERE delivery.id = chosen.id
+    RETURNING 1
+  `
+  const [left] = yield* countRows(sql`SELECT count(*)::int4 AS count ${failedSince(sql, options)}`)
+  return { restarted: restarted.length, left: left?.count ?? 0 }
+})
+
+const selectEvent = (sql: Sql, account: string, endpoint: EndpointId, id: DeliveryId) =>
+  sql`
+    SELECT event.id, event.account, event.type, event.data::text AS data, event.created_at AS "createdAt"
+    FROM webhooks_delivery AS delivery
+    JOIN webhooks_endpoint AS endpoint ON endpoint.id = delivery.endpoint_id
+    JOIN webhooks_event AS event ON event.id = delivery.event_id
+    WHERE delivery.id = ${DeliveryId.toUuid(id)} AND endpoint.id = ${EndpointId.toUuid(endpoint)}
+      AND endpoint.account = ${account} AND NOT endpoint.is_removed
+  `
 
 const selectNewest = (sql: Sql, endpoint: EndpointId, limit: number, before: DeliveryId | undefined) =>
   sql`

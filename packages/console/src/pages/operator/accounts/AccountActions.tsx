@@ -11,6 +11,7 @@ export const AccountActions = ({ account: { email, id, status } }: { readonly ac
   const params = { id }
   return (
     <>
+      {canSuspend && status === "active" && <ViewAs id={id} email={email} />}
       {canDelete && status === "active" && (
         <SignInLinkButton
           size="md"
@@ -66,3 +67,22 @@ export const AccountActions = ({ account: { email, id, status } }: { readonly ac
     </>
   )
 }
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const ViewAs = ({ email, id }: Pick<OperatorAccount, "email" | "id">) => (
+  <ConfirmButton
+    size="md"
+    label="View as"
+    title={`View the console of ${email}?`}
+    tone="primary"
+    act={async () => {
+      await call("POST /console/v1/view", { payload: { account: id } })
+      location.assign("/console/")
+    }}
+  >
+    You see what its members see, and change nothing. The view ends after an hour, and is recorded in the audit log.
+  </ConfirmButton>
+)

@@ -13,7 +13,7 @@ import { Empty, Loaded, SkeletonRows } from "../../../components/States.tsx"
 import { type Column, Table } from "../../../components/Table.tsx"
 import { Time } from "../../../components/Time.tsx"
 import { count } from "../../../format/number.ts"
-import { capital } from "../../../format/text.ts"
+import { capital, lotNames } from "../../../format/text.ts"
 import { date } from "../../../format/time.ts"
 import { ConfirmButton } from "../Confirm.tsx"
 import { usePermits } from "../permits.ts"
@@ -136,7 +136,7 @@ const columns: ReadonlyArray<Column<Lot>> = [
     title: "Lot",
     cell: ({ id, images_only, kind }) => (
       <>
-        <span className="block font-medium">{capital(kind)}{images_only ? ", images only" : ""}</span>
+        <span className="block font-medium">{lotNames[kind]}{images_only ? ", images only" : ""}</span>
         <span className="block font-mono text-xs text-muted">{id}</span>
       </>
     )

@@ -15,6 +15,7 @@ import { Plus } from "../../../components/Icon.tsx"
 import type { Column } from "../../../components/Table.tsx"
 import { Time } from "../../../components/Time.tsx"
 import { money } from "../../../format/number.ts"
+import { capital } from "../../../format/text.ts"
 import { ListCard } from "../List.tsx"
 import { usePermits } from "../permits.ts"
 import { accountsQuery } from "../queries.ts"
@@ -72,6 +73,9 @@ export const AccountStatus = ({ status }: Pick<OperatorAccount, "status">) => (
 // internal
 // -----------------------------------------------------------------------------
 
+const tierOf = (plan: { readonly tier: string } | null) =>
+  plan === null ? <span className="text-muted">–</span> : capital(plan.tier)
+
 const columns: ReadonlyArray<Column<OperatorAccount>> = [
   {
     title: "Account",
@@ -84,8 +88,8 @@ const columns: ReadonlyArray<Column<OperatorAccount>> = [
     )
   },
   { title: "Status", cell: ({ status }) => <AccountStatus status={status} /> },
-  { title: "Studio", cell: ({ plans }) => plans.studio?.tier ?? <span className="text-muted">–</span> },
-  { title: "Credits", cell: ({ plans }) => plans.credits?.tier ?? <span className="text-muted">–</span> },
+  { title: "Studio", cell: ({ plans }) => tierOf(plans.studio) },
+  { title: "Credits", cell: ({ plans }) => tierOf(plans.credits) },
   { title: "Balance", isNumber: true, cell: ({ balance_usd_cents }) => money(balance_usd_cents) },
   { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> }
 ]

@@ -14,6 +14,7 @@ import { TextField } from "../../../components/Field.tsx"
 import type { Column } from "../../../components/Table.tsx"
 import { Time } from "../../../components/Time.tsx"
 import { money } from "../../../format/number.ts"
+import { capital } from "../../../format/text.ts"
 import { ListCard } from "../List.tsx"
 import { usePermits } from "../permits.ts"
 import { movementsQuery } from "../queries.ts"
@@ -52,7 +53,10 @@ export const Wallet = ({ account }: { readonly account: OperatorAccount }) => {
 
 const columns: ReadonlyArray<Column<ResponseOf<"GET /admin/v1/accounts/:id/movements">["data"][number]>> = [
   { title: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: "Kind", cell: ({ kind }) => <Badge tone={kind === "deposit" ? "positive" : "neutral"}>{kind}</Badge> },
+  {
+    title: "Kind",
+    cell: ({ kind }) => <Badge tone={kind === "deposit" ? "positive" : "neutral"}>{capital(kind)}</Badge>
+  },
   {
     title: "Reference",
     className: "max-w-64",

@@ -80,7 +80,7 @@ const columns: ReadonlyArray<Column<Entry>> = [
     cell: ({ actor, role }) => (
       <>
         <span className="block font-mono text-xs">{actor}</span>
-        <span className="block text-xs text-muted">{role}</span>
+        {role !== actor && <span className="block text-xs text-muted">{role}</span>}
       </>
     )
   },

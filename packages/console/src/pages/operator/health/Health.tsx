@@ -1,13 +1,21 @@
 /** The health of the service. */
 import { useQuery } from "@tanstack/react-query"
+import type { ResponseOf } from "../../../api/contract.ts"
 import { Badge } from "../../../components/Badge.tsx"
 import { LinkButton } from "../../../components/Button.tsx"
 import { Card, Facts, Figure, Figures, Page } from "../../../components/Card.tsx"
 import { Loaded, SkeletonRows } from "../../../components/States.tsx"
-import { count } from "../../../format/number.ts"
+import { bytes, count } from "../../../format/number.ts"
 import { capital } from "../../../format/text.ts"
 import { duration } from "../../../format/time.ts"
-import { operatorModelsQuery, queueQuery, readinessQuery, trialBalanceQuery, workersQuery } from "../queries.ts"
+import {
+  operatorModelsQuery,
+  queueQuery,
+  readinessQuery,
+  storageQuery,
+  trialBalanceQuery,
+  workersQuery
+} from "../queries.ts"
 
 /** The page. */
 export const Health = () => (
@@ -30,11 +38,14 @@ const Verdict = () => {
   const workers = useQuery(workersQuery)
   const models = useQuery(operatorModelsQuery)
   const books = useQuery(trialBalanceQuery)
+  const storage = useQuery(storageQuery)
   const impaired = models.data?.data.filter(({ status }) => status === "degraded" || status === "paused") ?? []
   const problems = [
     readiness.data === "unavailable" && "The database is unavailable",
+    [readiness, workers, models, books].some(({ isError }) => isError) && "The health could not be checked",
     workers.data?.data.length === 0 && "No worker runs",
     books.data?.balanced === false && "The books do not balance",
+    isScarce(storage.data) && "The disk is almost full",
     impaired.length > 0 && `Not available: ${impaired.map(({ id }) => id).join(", ")}`
   ].filter((problem) => problem !== false)
   if (readiness.isPending || workers.isPending || models.isPending) return "Checking…"
@@ -72,7 +83,25 @@ const Load = () => {
         value={count(workers?.data.length ?? 0)}
         note={`${count(workers?.data.filter(({ status }) => status !== "running").length ?? 0)} drained`}
       />
+      <Disk />
     </Figures>
+  )
+}
+
+/** Whether less than a tenth of the disk is free. */
+const isScarce = (storage: ResponseOf<"GET /admin/v1/storage"> | undefined): boolean =>
+  storage !== undefined && storage.disk !== null && storage.disk.free_bytes < 0.1 * storage.disk.total_bytes
+
+const Disk = () => {
+  const { data } = useQuery(storageQuery)
+  if (data === undefined || data.disk === null) return null
+  const { free_bytes: free, total_bytes: total } = data.disk
+  return (
+    <Figure
+      label="Free on disk"
+      value={bytes(free)}
+      note={`of ${bytes(total)}`}
+    />
   )
 }
 

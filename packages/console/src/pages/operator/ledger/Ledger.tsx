@@ -9,6 +9,7 @@ import { Problem } from "../../../components/Problem.tsx"
 import { Loaded, SkeletonRows } from "../../../components/States.tsx"
 import { type Column, Table } from "../../../components/Table.tsx"
 import { count, plural } from "../../../format/number.ts"
+import { capital } from "../../../format/text.ts"
 import { trialBalanceQuery } from "../queries.ts"
 import { type Discrepancy, useVerification } from "./useVerification.ts"
 
@@ -102,8 +103,8 @@ const TrialBalance = () => {
 }
 
 const lineColumns: ReadonlyArray<Column<ResponseOf<"GET /admin/v1/ledger/trial-balance">["data"][number]>> = [
-  { title: "Books", cell: (line) => line.class },
-  { title: "Unit", cell: ({ unit }) => unit },
+  { title: "Books", cell: (line) => capital(line.class) },
+  { title: "Unit", cell: ({ unit }) => capital(unit) },
   { title: "Debits", isNumber: true, cell: ({ debits }) => count(debits) },
   { title: "Credits", isNumber: true, cell: ({ credits }) => count(credits) },
   { title: "Balance", isNumber: true, cell: ({ balance }) => count(balance) }

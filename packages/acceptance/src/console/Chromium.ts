@@ -1,0 +1,8 @@
+/** The browser that is installed on this machine. */
+import { existsSync } from "node:fs"
+import { delimiter, join } from "node:path"
+
+/** Path of a browser that decodes H.264, if one is installed. The one that Playwright downloads does not. */
+export const path: string | undefined = ["chromium", "chromium-browser", "google-chrome"]
+  .flatMap((name) => (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, name)))
+  .find(existsSync)
