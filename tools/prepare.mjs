@@ -29,7 +29,8 @@ else console.log("Development dependencies are not installed: the compiler is no
 /** Builds pages of the package of the console. */
 const build = (...args) => check(spawnSync("vite", ["build", "--logLevel", "warn", ...args], options("../packages/console")))
 
-if (isInstalled("@vitejs/plugin-react")) {
-  build()
-  build("--config", "reference/vite.config.ts")
-} else console.log("Development dependencies are not installed: the console and the API reference are not built")
+if (isInstalled("@vitejs/plugin-react")) build()
+else console.log("Development dependencies are not installed: the console is not built")
+
+if (isInstalled("@scalar/api-reference")) build("--config", "reference/vite.config.ts")
+else console.log("Development dependencies are not installed: the API reference is not built")

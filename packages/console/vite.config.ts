@@ -2,21 +2,8 @@
 import tailwindcss from "@tailwindcss/vite"
 import react from "@vitejs/plugin-react"
 import { defaultClientConditions, defineConfig } from "vite"
+import { fontLicenses } from "./fontLicenses.ts"
 import { precompress } from "./precompress.ts"
-
-/** Writes the licenses of the fonts, which `build.license` does not know. */
-const fontLicenses = (): Plugin => ({
-  name: "font-licenses",
-  apply: "build",
-  async generateBundle() {
-    const texts = await Promise.all(
-      ["geist", "geist-mono"].map((font) =>
-        readFile(new URL(import.meta.resolve(`@fontsource-variable/${font}/LICENSE`)), "utf8")
-      )
-    )
-    this.emitFile({ type: "asset", fileName: "font-licenses.txt", source: texts.join("\n\n") })
-  }
-})
 
 export default defineConfig({
   base: "/console/",

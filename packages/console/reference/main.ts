@@ -1,14 +1,7 @@
 /** The API reference: Scalar with the OpenAPI documents of this listener, and nothing of other servers. */
+import { createApiReference } from "@scalar/api-reference"
+import "@scalar/api-reference/style.css"
 import "./reference.css"
-
-declare global {
-  interface Window {
-    /** Set by the script of Scalar, which runs before this one. */
-    readonly Scalar: {
-      readonly createApiReference: (selector: string, configuration: ReadonlyArray<unknown>) => unknown
-    }
-  }
-}
 
 /** A document as `/docs/documents.json` lists it. */
 interface Document {
@@ -31,22 +24,22 @@ const configurationOf = ({ security, slug, title, url }: Document, index: number
   url,
   default: index === 0,
   authentication: { preferredSecurityScheme: security },
-  defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+  defaultHttpClient: { targetKey: "shell", clientKey: "curl" } as const,
   // Keys are forgotten when the page is closed.
   persistAuth: false,
   defaultOpenAllTags: true,
-  documentDownloadType: "direct",
+  documentDownloadType: "direct" as const,
   // Everything below would use or lead to services of Scalar.
   withDefaultFonts: false,
   telemetry: false,
   hideClientButton: true,
-  showDeveloperTools: "never",
+  showDeveloperTools: "never" as const,
   agent: { disabled: true },
   mcp: { disabled: true }
 })
 
 read().then(
-  (documents) => window.Scalar.createApiReference("#reference", documents.map(configurationOf)),
+  (documents) => createApiReference("#reference", documents.map(configurationOf)),
   (error: unknown) => {
     document.body.append("The API reference cannot be loaded. Reload the page to try again.")
     throw error

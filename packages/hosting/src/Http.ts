@@ -207,9 +207,8 @@ const layerOperator = (operator: OperatorListener.OwnListener, options: Interfac
 }
 
 /**
- * Makes a server and a function that ends its connections: immediately, or with the
- * response in progress. `server.close` alone would wait for connections without a
- * request until they time out, and for those that become idle later for
+ * Makes a server and a function that ends its connections: immediately, or with the response in progress. `server.close`
+ * alone would wait for connections without a request until they time out, and for those that become idle later for
  * `keepAliveTimeout`.
  */
 const makeServer = () => {
@@ -296,6 +295,6 @@ const makeDraining = ({ notReady }: Readiness.Readiness["Service"], drain: Durat
 /** When the server stops, requests that wait for a job return its current state. */
 const layerStopWaiting = (andAlso: Effect.Effect<void>) =>
   Layer.effectDiscard(Effect.gen(function*() {
-    const changes = yield* Changes.Changes
-    yield* Effect.addFinalizer(() => Effect.andThen(andAlso, changes.end))
+    const { end } = yield* Changes.Changes
+    yield* Effect.addFinalizer(() => Effect.andThen(andAlso, end))
   }))
