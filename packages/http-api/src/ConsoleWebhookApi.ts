@@ -49,7 +49,7 @@ export class ConsoleWebhooks extends HttpApiGroup.make("webhooks").add(
   browse(
     reading,
     "Get a delivery with its body",
-    "Returns the JSON text that receivers get, and when the next attempt is due.",
+    "The body has the URLs of files as they would be sent now.",
     ["not_found"],
     (error) =>
       HttpApiEndpoint.get("getWebhookDelivery", `${endpoint}/deliveries/:delivery_id`, {

@@ -1,6 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
+import { Schema } from "effect"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
+import { AdminApi } from "../src/AdminApi.ts"
 import * as Admin from "../src/AdminOpenApiDocument.ts"
+import { Api } from "../src/Api.ts"
+import { ConsoleApi } from "../src/ConsoleApi.ts"
 import * as Console from "../src/ConsoleOpenApiDocument.ts"
 import { document } from "../src/OpenApiDocument.ts"
 
@@ -43,11 +48,44 @@ const undescribed = (spec: unknown): ReadonlyArray<string> => {
   return found
 }
 
+/** Paths of bodies in JSON, and what they contain. */
+const bodiesOf = (spec: unknown) =>
+  [...nodesOf(spec)].flatMap(([path, node]) => {
+    const body = isNode(node["content"]) ? node["content"]["application/json"] : undefined
+    return isNode(body) ? [[path, body] as const] : []
+  })
+
+/** Whether a property or a parameter has one of many values, so that an example says more than the schema. */
+const needsExample = (schema: Node): boolean => {
+  if ("enum" in schema || "const" in schema || "$ref" in schema || schema["format"] === "binary") return false
+  if (schema["type"] === "array") return isNode(schema["items"]) && needsExample(schema["items"])
+  if (!Array.isArray(schema["anyOf"])) return schema["type"] === "string" || schema["type"] === "integer"
+  const others = schema["anyOf"].filter((one: unknown) => isNode(one) && one["type"] !== "null")
+  return others.length === 1 && others.every(needsExample)
+}
+
+/** Decoders of the JSON bodies of an API by the id of the operation. */
+const decodersOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) => {
+  const found = new Map<string, (body: unknown) => unknown>()
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      const [schema] = endpoint.payload.get("application/json")?.schemas ?? []
+      if (schema === undefined) return
+      const decode = Schema.decodeUnknownSync(Schema.make<Schema.Decoder<unknown>>(schema.ast), {
+        onExcessProperty: "error"
+      })
+      found.set(`${group.identifier}.${endpoint.identifier}`, decode)
+    }
+  })
+  return found
+}
+
 describe.each([
-  ["openapi.json", document],
-  ["admin-openapi.json", Admin.document],
-  ["console-openapi.json", Console.document]
-])("%s", (_, spec) => {
+  ["openapi.json", document, decodersOf(Api)],
+  ["admin-openapi.json", Admin.document, decodersOf(AdminApi)],
+  ["console-openapi.json", Console.document, decodersOf(ConsoleApi)]
+])("%s", (_, spec, decoders) => {
   it("describes every property, parameter, header, operation and response", () => {
     assert.deepStrictEqual(undescribed(spec), [])
   })
@@ -65,14 +103,49 @@ describe.each([
     }
   })
 
-  it("shows an example of every id, secret and time in a property or a parameter", () => {
+  it("has an example of every property and parameter whose values its schema does not list", () => {
     const missing = [...nodesOf(spec)].filter(([path, node]) => {
       const schema = isNode(node["schema"]) ? node["schema"] : node
-      const isPlain = schema["type"] === "string" || Array.isArray(schema["anyOf"])
-      const isTime = /"format":"date-time"/.test(JSON.stringify(schema))
-      return /\/(properties|parameters)\/[^/]+$/.test(path) && isPlain && !("pattern" in schema) &&
-        (isTime || /`[a-z]+_…`/.test(String(node["description"]))) && !("examples" in schema)
+      return /\/(properties|parameters)\/[^/]+$/.test(path) && needsExample(schema) && !("examples" in schema)
     })
     assert.deepStrictEqual(missing.map(([path]) => path), [])
+  })
+
+  it("has an example of every body and error, which its schema accepts", () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema({ $id: "document", ...spec })
+    const bodies = bodiesOf(spec).filter(([path]) => /^#\/paths\/.*\/(requestBody|responses\/2\d\d)$/.test(path))
+    assert.isAtLeast(bodies.length, 10)
+    for (const [path, { example, schema }] of bodies) {
+      const text = JSON.stringify(schema).replaceAll("\"#/components", "\"document#/components")
+      assert.isTrue(ajv.validate(JSON.parse(text), example), `${path}: ${JSON.stringify(example)} ${ajv.errorsText()}`)
+    }
+    const errors = Object.entries(spec.components.schemas).filter(([name]) =>
+      JSON.stringify(spec.paths).includes(`/${name}"`) && name.endsWith("Error")
+    )
+    assert.deepStrictEqual(errors.filter(([, schema]) => !("examples" in schema)).map(([name]) => name), [])
+  })
+
+  it("has examples of requests that the service accepts", () => {
+    let count = 0
+    for (const item of Object.values(spec.paths)) {
+      for (const operation of [item.post, item.put, item.patch]) {
+        const body: unknown = operation?.requestBody?.content["application/json"]
+        if (operation === undefined || !isNode(body)) continue
+        const decode = decoders.get(operation.operationId)
+        assert.doesNotThrow(() => decode?.(body["example"]), undefined, operation.operationId)
+        assert.isDefined(decode, operation.operationId)
+        count++
+      }
+    }
+    assert.isAtLeast(count, 2)
+  })
+
+  it("describes responses in sentences", () => {
+    for (const item of Object.values(spec.paths)) {
+      for (const operation of [item.get, item.post, item.put, item.patch, item.delete]) {
+        for (const { description } of Object.values(operation?.responses ?? {})) assert.match(description, /\.$/)
+      }
+    }
   })
 })

@@ -232,7 +232,7 @@ it.effect("documents integers in headers and queries as integers", () =>
       name: "wait",
       in: "query",
       required: false,
-      schema: { type: "integer", format: "int64", minimum: 0 },
+      schema: { type: "integer", format: "int64", minimum: 0, examples: [30] },
       description: "How many seconds to wait until the job has ended. Values above 60 count as 60."
     })
   }))

@@ -18,7 +18,7 @@ export const completeOperation = (
   for (const [status, response] of Object.entries(operation.responses)) {
     if (Number(status) >= 400) continue
     const headers = { ...successHeaders(response.headers ?? {}), ...commonHeaders(policy, Number(status)) }
-    responses[Number(status)] = { ...response, headers }
+    responses[Number(status)] = { ...response, description: descriptionOf(response, status), headers }
   }
   const all = [
     ...schemaErrors.filter((code) => canRespond(operation, code)),
@@ -52,6 +52,23 @@ const canRespond = (
       return parameters.some(({ name }) => name === "Idempotency-Key")
     case "internal_error":
       return true
+  }
+}
+
+/** The generator names responses without a description after their classes, or by their status. */
+const descriptionOf = ({ content, description }: OpenApi.OpenApiSpecResponse, status: string): string => {
+  switch (description) {
+    case "CreatedGeneration":
+      return "The job was created."
+    case "ReplayedGeneration":
+      return "The job of an earlier request. Nothing is charged."
+    case "<No Content>":
+      return status === "303" ? "The browser continues at `Location`." : "The change is made. The response has no body."
+    case "Success":
+      if (content !== undefined && "text/event-stream" in content) return "The stream of events."
+      return content !== undefined && "text/plain" in content ? "The text." : "The result of the request."
+    default:
+      return description
   }
 }
 

@@ -24,8 +24,10 @@ export const time = (description: string) =>
 
 /** A time in a request: RFC 3339 in UTC, with at most milliseconds. */
 export const requestTime = (description: string) =>
-  Schema.String.check(Schema.makeFilter(isTime, { expected: "a time such as 2027-01-31T00:00:00Z" }))
-    .annotate({ format: "date-time" }).annotateKey({ description }).pipe(
+  // Before the check, because annotations after it are its own.
+  Schema.String.annotate({ format: "date-time" })
+    .check(Schema.makeFilter(isTime, { expected: "a time such as 2027-01-31T00:00:00Z" })).annotateKey({ description })
+    .pipe(
       Schema.decodeTo(Schema.DateTimeUtc, SchemaTransformation.dateTimeUtcFromString)
     )
 

@@ -3,6 +3,7 @@
  * be generated: event streams, forms, partial content, HEAD, and webhooks.
  */
 import type { OpenApi } from "effect/http-api"
+import { addBodyExamples } from "./bodyExamples.ts"
 import { addExamples } from "./examples.ts"
 import { constant, header, int64, text } from "./headers.ts"
 import { simplify } from "./simplify.ts"
@@ -42,6 +43,7 @@ const finish = (spec: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
   simplify(spec)
   dropUnused(spec)
   addExamples(spec)
+  addBodyExamples(spec)
   return spec
 }
 
