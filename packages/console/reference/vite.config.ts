@@ -13,7 +13,6 @@ export default defineConfig({
     outDir: "../dist/reference",
     license: { fileName: "licenses.md" },
     emptyOutDir: true,
-    license: { fileName: "licenses.md" },
     // The content security policy allows neither inline scripts nor `data:` URLs of scripts and fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
