@@ -14,6 +14,7 @@ const members = test("http-server/test/Members.test.ts")
 const people = test("http-server/test/People.test.ts")
 const providers = test("http-server/test/ProviderSignIn.test.ts")
 const proxy = test("http-server/test/ProxySignIn.test.ts")
+const views = test("http-server/test/Views.test.ts")
 const waits = test("http-server/test/SessionWaits.test.ts")
 const oidc = test("hosting/test/Oidc.test.ts")
 const idTokens = test("oidc/test/IdTokens.test.ts")
@@ -59,6 +60,10 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
     "- Every path below": pages("serves the page on every path of the console without an extension"),
     "- The files are read": pages("serves files that browsers keep, encoded as they accept"),
     "- `Content-Security-Policy`": pages("serves the page on every path of the console without an extension"),
+    "- If `KINORA_BASE_URL` is set": pages(
+      "leads browsers from another origin to that of the base URL, once, and keeps the path",
+      "does not lead browsers away without a base URL, and between the names of this machine"
+    ),
     "- If the console is not built": pages("says how to build the console if it is not built")
   },
   "cookie": {
@@ -207,7 +212,21 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
     "- Members manage the webhook endpoints": [
       ...account("manages the webhook endpoints of the account"),
       ...account("lets only members change keys and webhooks, and says so")
+    ],
+    "- A delivery with its body": account("manages the webhook endpoints of the account"),
+    "- `resend-failed` sends": [
+      ...account("manages the webhook endpoints of the account"),
+      ...test("webhooks/test/WebhooksContract.ts")(
+        "resends the failed deliveries of an endpoint since a time, oldest first"
+      )
     ]
+  },
+  "view-an-account": {
+    ...operations,
+    "- A session of an operator": views("an operator reads an account like a viewer, and can change nothing of it"),
+    "- A view ends after": views("a view ends by itself, when it is ended, with the session, and with the account"),
+    "- `POST` returns": views("refuses views to auditors and to accounts, and of accounts that are not active"),
+    "- Starts and ends": views("a view ends by itself, when it is ended, with the session, and with the account")
   },
   "reports": {
     ...operations,

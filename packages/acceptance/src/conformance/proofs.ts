@@ -8,6 +8,7 @@ import { signInProofs } from "./signInProofs.ts"
 
 const admin = test("http-server/test/Admin.test.ts")
 const operators = test("http-server/test/Operators.test.ts")
+const operatorSessions = test("http-server/test/OperatorSessions.test.ts")
 const accounts = test("accounts/test/AccountsContract.ts")
 const keyBudgets = test("accounts/test/KeyBudgetContract.ts")
 const keyTerms = test("accounts/test/KeyTermsContract.ts")
@@ -225,7 +226,7 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
     ...operations,
     "- The workers are": test("scheduler/test/LeasesContract.ts")("lists the workers whose lease holds"),
     "- A worker can be drained": [
-      ...worker("drains when it is asked to, and other workers continue"),
+      ...worker("claims no more jobs while it is asked to drain, and other workers continue"),
       ...test("scheduler/test/LeasesContract.ts")("asks a worker to drain while its lease holds")
     ],
     "- The queue has": test("http-server/test/AdminQueue.test.ts")("lists workers, the queues of models"),
@@ -272,6 +273,21 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
     "- A delivery has": webhookRoutes("lists deliveries page by page, newest first"),
     "- A send has": webhookRoutes("sends a test event, lists the attempts"),
     "[Webhooks](webhooks.md)": []
+  },
+  "configuration-and-storage": {
+    ...operations,
+    "- The configuration has": admin("shows the settings and the disk of the server"),
+    "- The storage has": admin("shows the settings and the disk of the server")
+  },
+  "sessions-of-operators": {
+    ...operations,
+    "- The list has": operatorSessions("lists and ends the sessions of operators, with an entry for each end"),
+    "- A session that is ended": operatorSessions(
+      "lists and ends the sessions of operators, with an entry for each end"
+    ),
+    "- Operators list": test("http-server/test/Sessions.test.ts")(
+      "lists and ends sessions: one, all others, and none of other accounts"
+    )
   },
   "operators": {
     ...operations,
