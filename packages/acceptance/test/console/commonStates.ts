@@ -23,6 +23,8 @@ export const open = async ({ page, takeRefusals }: Tab, url: string): Promise<vo
   const fail = refusal(500, "internal_error", failure)
   const { promise, resolve } = Promise.withResolvers<void>()
   await answerData(page, (route) => promise.then(() => fail(route)))
+  // Events bring data too.
+  await page.route("**/console/v1/events*", fail)
   await page.goto(url)
   await page.getByRole("status", { name: "Loading" }).first().waitFor()
   resolve()
