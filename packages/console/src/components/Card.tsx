@@ -65,7 +65,7 @@ export const Figure = ({ label, note, value }: {
 
 /** Figures side by side. */
 export const Figures = ({ children }: { readonly children: ReactNode }) => (
-  <dl className="grid grid-cols-2 gap-3 lg:gap-4 xl:grid-cols-4">{children}</dl>
+  <dl className="grid grid-cols-[repeat(auto-fit,minmax(9rem,1fr))] gap-3 lg:gap-4">{children}</dl>
 )
 
 /** Names and values, one pair a row. Pairs whose value is `null` are omitted. */
