@@ -53,6 +53,7 @@ class LongestWaitsFirst extends LongestFirst {
     "acceptance/test/conformance/pglite.integration.test.ts",
     "acceptance/test/workerCrash.integration.test.ts",
     "acceptance/test/console/pages.test.ts",
+    "acceptance/test/console/pages.integration.test.ts",
     "acceptance/test/console/walk.integration.test.ts",
     "bench/test/main.integration.test.ts",
     "acceptance/test/webhookDrill.integration.test.ts",

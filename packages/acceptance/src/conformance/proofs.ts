@@ -3,12 +3,12 @@
  * operators of a service are not its clients.
  */
 
+import { operatorSections } from "./operatorProofs.ts"
 import { type Proof, test } from "./Proof.ts"
 import { signInProofs } from "./signInProofs.ts"
 
 const admin = test("http-server/test/Admin.test.ts")
 const operators = test("http-server/test/Operators.test.ts")
-const operatorSessions = test("http-server/test/OperatorSessions.test.ts")
 const accounts = test("accounts/test/AccountsContract.ts")
 const keyBudgets = test("accounts/test/KeyBudgetContract.ts")
 const keyTerms = test("accounts/test/KeyTermsContract.ts")
@@ -16,8 +16,6 @@ const wallet = test("accounts/test/WalletContract.ts")
 const payments = test("http-server/test/Payments.test.ts")
 const checkouts = test("generations/test/CheckoutsContract.ts")
 const paymentStore = test("payments/test/PaymentsContract.ts")
-const audit = test("operators/test/AuditContract.ts")
-const tokens = test("operators/test/OperatorsContract.ts")
 const listener = test("hosting/test/OperatorListener.test.ts")
 const paths = test("hosting/test/Paths.test.ts")
 const document = test("http-api/test/AdminOpenApi.test.ts")
@@ -274,42 +272,6 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
     "- A send has": webhookRoutes("sends a test event, lists the attempts"),
     "[Webhooks](webhooks.md)": []
   },
-  "configuration-and-storage": {
-    ...operations,
-    "- The configuration has": admin("shows the settings and the disk of the server"),
-    "- The storage has": admin("shows the settings and the disk of the server")
-  },
-  "sessions-of-operators": {
-    ...operations,
-    "- The list has": operatorSessions("lists and ends the sessions of operators, with an entry for each end"),
-    "- A session that is ended": operatorSessions(
-      "lists and ends the sessions of operators, with an entry for each end"
-    ),
-    "- Operators list": test("http-server/test/Sessions.test.ts")(
-      "lists and ends sessions: one, all others, and none of other accounts"
-    )
-  },
-  "operators": {
-    ...operations,
-    "- An operator is created": [
-      ...operators("rejects invalid operators, and more than the maximum"),
-      ...tokens("creates operators and authenticates their tokens on every host")
-    ],
-    "- A rotation returns": tokens("accepts the former token until the overlap ends"),
-    "- `DELETE` revokes": tokens("revokes all tokens of an operator on every host at once"),
-    "- An operator has": tokens("lists operators that are not revoked", "records a use at most once a minute")
-  },
-  "audit-log": {
-    ...operations,
-    "- Each change through": operators(
-      "appends an entry for every change",
-      "leaves no entry for a refused change, and undoes a change whose entry cannot be appended"
-    ),
-    "- An entry has": audit("returns entries as they were appended", "deletes entries older than the retention"),
-    "- Entries are listed": [
-      ...audit("lists by actor, action, subject and time"),
-      ...operators("lists entries by operator, subject and time")
-    ]
-  },
+  ...operatorSections(operations),
   "sign-in-links": { ...operations, ...signInProofs }
 }

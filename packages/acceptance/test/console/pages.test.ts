@@ -6,7 +6,7 @@ import * as Security from "./security.ts"
 import { onConsole } from "./Stand.ts"
 import * as Visitor from "./Visitor.ts"
 
-onConsole("the console", "PGlite", (test) => {
+onConsole("the console on PGlite", "PGlite", (test) => {
   const visit = Visitor.once()
   FirstLoad.declare(test)
   PageStates.declare(test, visit)
