@@ -456,9 +456,15 @@ describe("Settings", () => {
 
   it.effect("rejects unknown settings", () =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(loadWith("prot: 80\n", { KINORA_PROT: "80" }))
-      assert.match(error.message, /^KINORA_PROT is not a setting; known settings: KINORA_HOST, /)
-      assert.match(error.message, /config\.yaml: prot is not a setting; known settings: host, /)
+      const error = yield* Effect.flip(
+        loadWith("prot: 80\nwebhook_timeout_milliseconds: 1\n", { KINORA_PROT: "80", KINORA_GALAXY_BRIGHTNESS: "1" })
+      )
+      assert.deepStrictEqual(error.message.replaceAll(/^\S*config\.yaml/gm, "config.yaml").split("\n"), [
+        "KINORA_PROT is not a setting; did you mean KINORA_PORT?",
+        "KINORA_GALAXY_BRIGHTNESS is not a setting; `kinora config schema` describes all settings",
+        "config.yaml: prot is not a setting; did you mean port?",
+        "config.yaml: webhook_timeout_milliseconds is not a setting; `kinora config schema` describes all settings"
+      ])
     }))
 
   it.effect("never repeats a secret", () =>

@@ -10,6 +10,7 @@
  */
 import { Context, Duration, Effect, Exit, Layer, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import * as External from "./internal/external/transaction.ts"
 import { makeMemoryMap, type MemoryMap } from "./internal/memoryMap.ts"
 import * as OpenUnit from "./internal/openUnit.ts"
 import * as SqlUnit from "./internal/sqlUnit.ts"
@@ -86,6 +87,10 @@ export const layerSqlWith = (
         Effect.succeed(Context.getOrUndefined(fiber.context, sql.transactionService) !== undefined)
       )
 
+      const isNested = Effect.withFiber((fiber) =>
+        Effect.map(isInTransaction, (isIn) => isIn || fiber.getRef(External.Current) !== undefined)
+      )
+
       return UnitOfWork.of({
         atomically: (effect) =>
           joinOr(
@@ -93,7 +98,7 @@ export const layerSqlWith = (
             effect,
             (effect) =>
               Effect.flatMap(
-                isInTransaction,
+                isNested,
                 (nested) =>
                   SqlUnit.begin(sql, key, effect, { deadlines, lifetime, reruns: nested ? undefined : reruns })
               )

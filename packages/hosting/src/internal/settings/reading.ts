@@ -2,6 +2,7 @@
 import { PlanTable } from "@kinora/accounts"
 import { Issue } from "@kinora/catalog"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
+import { closest, distance } from "fastest-levenshtein"
 import type { ConfigFile } from "./configFile.ts"
 import { type Definition, definitions, fileKeys, type Key, type Values, variableOf } from "./definitions.ts"
 import { InvalidSettings, type SettingsProblem } from "./problems.ts"
@@ -141,12 +142,19 @@ const unknownNames = (environment: Environment, file: ConfigFile): ReadonlyArray
       .filter((name) =>
         name.startsWith("KINORA_") && !known.has(name) && !otherNames.has(name) && !isOfService(name, environment[name])
       )
-      .map((name) => ({ where: name, problem: `is not a setting; known settings: ${[...known].join(", ")}` })),
+      .map((name) => ({ where: name, problem: unknownSetting(name, known) })),
     ...Object.keys(file.content)
       .filter((key) => !keys.has(key))
-      .map((key) => ({
-        where: `${file.path}: ${key}`,
-        problem: `is not a setting; known settings: ${[...keys].join(", ")}`
-      }))
+      .map((key) => ({ where: `${file.path}: ${key}`, problem: unknownSetting(key, keys) }))
   ]
 }
+
+/** Returns the problem of an unknown name, with the known name that was most likely meant, if one is similar. */
+const unknownSetting = (name: string, known: ReadonlySet<string>): string => {
+  const similar = closest(name, [...known])
+  const isSimilar = distance(name, similar) <= similarityMax
+  return `is not a setting; ${isSimilar ? `did you mean ${similar}?` : "`kinora config schema` describes all settings"}`
+}
+
+/** Number of inserted, deleted or replaced characters up to which a name counts as mistyped. */
+const similarityMax = 3

@@ -1,0 +1,179 @@
+/**
+ * The ledger for programs without Effect.
+ *
+ *     const ledger = await createLedger({ pool })
+ *     await ledger.charge({ account: "ada", reference: "job-1", credits: 40 })
+ *
+ * Every call has the rules of the service `Ledger`. A refused call throws a `LedgerError` with a `code`, and a call that
+ * the database did not answer a `StorageFailedError`.
+ */
+import * as Backend from "@kinora/persistence/Backend"
+import { type CallOptions, type Layers, make, type Plain, type Storage } from "@kinora/persistence/promise"
+import type { StorageError } from "@kinora/persistence/StorageError"
+import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { DateTime, Effect, Layer } from "effect"
+import type * as Books from "./Books.ts"
+import { errorOf } from "./internal/promise/errors.ts"
+import * as Service from "./Ledger.ts"
+import type { LedgerError as Refusal } from "./LedgerError.ts"
+import { LotId } from "./Lot.ts"
+import * as MemoryLedgerStore from "./MemoryLedgerStore.ts"
+import { type Transaction, TransactionId } from "./Transaction.ts"
+
+export { StorageFailedError } from "@kinora/persistence/promise"
+export {
+  AlreadyChargedError,
+  GrantExpiredError,
+  InsufficientCreditsError,
+  LedgerError,
+  QuotaExceededError,
+  UnknownChargeError,
+  UnknownLotError
+} from "./internal/promise/errors.ts"
+
+/** Options of `createLedger`: the storage, and the options of the ledger. */
+export type CreateLedgerOptions = Storage & Service.LedgerOptions & {
+  /** Whether to book expired lots in the background, once a minute. Default true. Any number of processes may. */
+  readonly sweep?: boolean | undefined
+}
+
+/** What a charge takes: credits of lots, or one of a daily quota. */
+export type Amount =
+  | {
+    /** All or nothing. 0 to 10^12. */
+    readonly credits: number
+    /** Whether lots with `imagesOnly` may pay. Default false. */
+    readonly imagesOnlyAllowed?: boolean | undefined
+    /** Whether lots of kind `trial` may pay. Default false. */
+    readonly trialAllowed?: boolean | undefined
+  }
+  | {
+    /** The name of the quota, and the maximum number of charges per UTC day. */
+    readonly quota: { readonly kind: string; readonly limit: number }
+  }
+
+/** The time of a call, and its transaction. */
+interface Call extends CallOptions {
+  /** Default: now. */
+  readonly at?: Date | undefined
+}
+
+/** A grant of credits. */
+type Grant = Call & Omit<Plain<Books.GrantCommand>, "at">
+
+/** A page of transactions. */
+interface EntriesOptions extends CallOptions {
+  readonly account: string
+  /** Returns only transactions with this reference. */
+  readonly reference?: string | undefined
+  /** Returns only transactions older than this one: the last one of the previous page. */
+  readonly before?: string | undefined
+  /** 1 to 1,000. Default 100. */
+  readonly limit?: number | undefined
+}
+
+/** A ledger. Its calls are those of the service `Ledger`, whose documentation describes them. */
+export interface Ledger extends AsyncDisposable {
+  /** Charges an account once per reference. Throws `InsufficientCreditsError`, `QuotaExceededError` or `AlreadyChargedError`. */
+  readonly charge: (
+    command: Call & Amount & { readonly account: string; readonly reference: string }
+  ) => Promise<Plain<Books.Charged>>
+  /** Throws the error that `charge` would throw now. Reserves nothing. */
+  readonly check: (command: Call & Amount & { readonly account: string }) => Promise<void>
+  /** Refunds a charge at most once. Throws `UnknownChargeError`. */
+  readonly refund: (
+    command: Call & { readonly account: string; readonly reference: string }
+  ) => Promise<Plain<Books.Refunded>>
+  /** Opens a lot once per reference. Throws `GrantExpiredError`. */
+  readonly grant: (command: Grant) => Promise<Plain<Books.Granted>>
+  /** Closes a lot before it expires. Throws `UnknownLotError`. */
+  readonly revoke: (
+    command: Call & { readonly account: string; readonly lot: string }
+  ) => Promise<Plain<Service.Revoked>>
+  /** Returns the balances of an account. */
+  readonly balances: (query: Call & { readonly account: string }) => Promise<Plain<Service.Balances>>
+  /** Returns transactions of an account, newest first. */
+  readonly entries: (query: EntriesOptions) => Promise<ReadonlyArray<Plain<Transaction>>>
+  /** Compares the books with the stored figures, for one account or for all. */
+  readonly verify: (
+    query?: CallOptions & { readonly account?: string | undefined }
+  ) => Promise<Plain<Service.Verification>>
+  /** Ends the background work, and the connections that the ledger has opened itself. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Creates a ledger. Brings its tables up to date first. Rejects if the database is unavailable, or its tables are newer than
+ * this build.
+ */
+export const createLedger = async (options: CreateLedgerOptions): Promise<Ledger> => {
+  const { close, run } = await make(layersOf(options), options)
+  const call = <A>(
+    command: CallOptions,
+    effect: (ledger: Service.Ledger["Service"]) => Effect.Effect<A, Refusal | StorageError>
+  ) => run(Service.Ledger.use(effect), command, errorOf)
+
+  return {
+    charge: (command) =>
+      call(command, ({ charge }) => {
+        const { account, at, reference } = command
+        return charge({ account, reference, amount: amountOf(command), at: timeOf(at) })
+      }),
+    check: (command) =>
+      call(command, ({ check }) => {
+        const { account, at } = command
+        return check({ account, amount: amountOf(command), at: timeOf(at) })
+      }),
+    refund: (command) =>
+      call(command, ({ refund }) => {
+        const { account, at, reference } = command
+        return refund({ account, reference, at: timeOf(at) })
+      }),
+    grant: (command) =>
+      call(command, ({ grant }) => {
+        const { at, expiresAt, signal: _signal, tx: _tx, ...rest } = command
+        return grant({ ...rest, expiresAt: timeOf(expiresAt), at: timeOf(at) })
+      }),
+    revoke: (command) =>
+      call(command, ({ revoke }) => {
+        const { account, at } = command
+        const lot = LotId.parse(command.lot)
+        if (lot === undefined) return Effect.die(new TypeError(`Expected the id of a lot, lot_…, got "${command.lot}"`))
+        return revoke({ account, lot, at: timeOf(at) })
+      }),
+    balances: (query) => call(query, ({ balances }) => balances(query.account, timeOf(query.at))),
+    entries: (query) =>
+      call(query, ({ entries }) => {
+        const { account, before, limit, reference } = query
+        const id = before === undefined ? undefined : TransactionId.parse(before)
+        if (id === undefined && before !== undefined) {
+          return Effect.die(new TypeError(`Expected the id of a transaction, txn_…, got "${before}"`))
+        }
+        return entries({ account, before: id, limit, reference })
+      }),
+    verify: (query = {}) => call(query, ({ verify }) => verify({ account: query.account })),
+    close,
+    [Symbol.asyncDispose]: close
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const layersOf = ({ sweep = true, ...options }: CreateLedgerOptions): Layers<Service.Ledger> => {
+  const withSweep = <E, R>(layer: Layer.Layer<Service.Ledger | UnitOfWork, E, R>) =>
+    sweep ? Layer.provideMerge(Service.layerSweep(), layer) : layer
+  return {
+    memory: withSweep(Service.layerWith(options).pipe(Backend.memory(MemoryLedgerStore.layer))),
+    postgres: withSweep(Service.layerPostgres(options))
+  }
+}
+
+const amountOf = (amount: Amount): Books.ChargeCommand["amount"] => {
+  if ("quota" in amount) return { _tag: "Quota", kind: amount.quota.kind, limit: amount.quota.limit }
+  const { credits, imagesOnlyAllowed = false, trialAllowed } = amount
+  return { _tag: "Credits", credits, imagesOnlyAllowed, trialAllowed }
+}
+
+const timeOf = (time: Date = new Date()): DateTime.Utc => DateTime.fromDateUnsafe(time)

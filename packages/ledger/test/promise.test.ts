@@ -1,0 +1,48 @@
+/** The ledger of programs without Effect, in memory. */
+import { assert, it } from "vitest"
+import { createLedger, QuotaExceededError, UnknownLotError } from "../src/promise.ts"
+
+const expiresAt = new Date("2099-01-01T00:00:00Z")
+
+it("charges credits and quotas, and ends with `await using`", async () => {
+  await using ledger = await createLedger({ memory: true })
+  const account = "ada"
+  const { lot } = await ledger.grant({ account, reference: "start", kind: "trial", credits: 10, expiresAt })
+  await ledger.check({ account, credits: 10, trialAllowed: true })
+  await ledger.charge({ account, reference: "job", credits: 10, trialAllowed: true })
+  const quota = { kind: "image", limit: 1 }
+  const counted = await ledger.charge({ account, reference: "still", quota })
+  assert.deepInclude(counted, { _tag: "ChargedQuota", kind: "image", used: 1 })
+  const error = await ledger.charge({ account, reference: "more", quota }).catch((error: unknown) => error)
+  assert.instanceOf(error, QuotaExceededError)
+  assert.deepInclude(error, { name: "QuotaExceededError", code: "quota_exceeded", limit: 1, used: 1 })
+  assert.strictEqual(error.resetsAt.getTime() % 86_400_000, 0)
+  assert.deepStrictEqual((await ledger.balances({ account })).quotaUsed, new Map([["image", 1]]))
+  assert.deepStrictEqual(await ledger.revoke({ account, lot: lot.id }), { credits: 0 })
+  const [last] = await ledger.entries({ account, limit: 1 })
+  assert.strictEqual((await ledger.entries({ account, before: last!.id })).length, 2)
+})
+
+it("rejects ids of other things, and lots of other accounts", async () => {
+  await using ledger = await createLedger({ memory: true })
+  const { lot } = await ledger.grant({ account: "ada", reference: "start", kind: "plan", credits: 10, expiresAt })
+  const rejection = (call: Promise<unknown>) => call.then(() => "", String)
+  assert.match(await rejection(ledger.revoke({ account: "ada", lot: "lot" })), /TypeError: Expected the id of a lot/)
+  assert.match(
+    await rejection(ledger.entries({ account: "ada", before: lot.id })),
+    /TypeError: Expected the id of a trans/
+  )
+  const error = await ledger.revoke({ account: "bob", lot: lot.id }).catch((error: unknown) => error)
+  assert.instanceOf(error, UnknownLotError)
+})
+
+it("rejects a transaction, which memory cannot join, and a call whose signal has aborted", async () => {
+  await using ledger = await createLedger({ memory: true })
+  const command = { account: "ada", reference: "job", credits: 0 }
+  const tx = { query: () => Promise.reject(new Error("unused")) }
+  const joined = await ledger.charge({ ...command, tx }).catch((error: unknown) => error)
+  assert.match(String(joined), /TypeError: A service in memory cannot join a transaction/)
+  const signal = AbortSignal.abort(new Error("ended"))
+  assert.match(String(await ledger.charge({ ...command, signal }).catch((error: unknown) => error)), /ended/)
+  assert.deepStrictEqual(await ledger.entries({ account: "ada" }), [])
+})

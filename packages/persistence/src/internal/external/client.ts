@@ -1,0 +1,77 @@
+/** A client of Effect over connections of another driver. */
+import { Context, Effect, type Scope } from "effect"
+import type { Reactivity } from "effect/reactivity"
+import { SqlClient, SqlError, Statement } from "effect/sql"
+import type { Connection } from "effect/sql/SqlConnection"
+import * as External from "./connection.ts"
+import { Current, type Response } from "./transaction.ts"
+
+/**
+ * Makes a client. Statements and transactions run on the connections of `own`; those of a fiber that has joined the
+ * transaction of a caller run on the connection of that transaction.
+ */
+export const make = Effect.fnUntraced(function*(
+  own: Effect.Effect<Connection, SqlError.SqlError, Scope.Scope>
+): Effect.fn.Return<SqlClient.SqlClient, never, Reactivity.Reactivity> {
+  const acquirer = Effect.withFiber<Connection, SqlError.SqlError, Scope.Scope>((fiber) => {
+    const transaction = fiber.getRef(Current)
+    return transaction === undefined ? own : Effect.succeed(External.joining(transaction))
+  })
+  const client = yield* SqlClient.make({
+    acquirer,
+    compiler,
+    commit,
+    driver: "pg",
+    isTransaction: (connection) =>
+      !("isUsable" in connection) || (connection as External.ExternalConnection).isUsable(),
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+    spanAttributes: [["db.system.name", "postgresql"]]
+  })
+  const afterOwnCommit = client.afterCommit
+  const afterCommit: SqlClient.SqlClient["afterCommit"] = (effect) =>
+    Effect.withFiber((fiber) => {
+      const transaction = fiber.getRef(Current)
+      if (transaction === undefined) return afterOwnCommit(effect)
+      const later = effect.pipe(
+        Effect.provideService(Current, undefined),
+        Effect.provideContext(Context.omit(client.transactionService)(fiber.context) as typeof fiber.context)
+      ) as Effect.Effect<void>
+      // When the savepoint is released, so that what is undone is not run.
+      return afterOwnCommit(Effect.sync(() => void transaction.afterCommit.push(later)))
+    })
+  return Object.assign(client, { afterCommit })
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const escape = Statement.defaultEscape("\"")
+
+const compiler = Statement.makeCompiler({
+  dialect: "pg",
+  placeholder: (index) => `$${index}`,
+  onIdentifier: escape,
+  onRecordUpdate: (placeholders, valueAlias, valueColumns, values, returning) => [
+    `(values ${placeholders}) AS ${valueAlias}${valueColumns}${returning ? ` RETURNING ${returning[0]}` : ""}`,
+    returning ? values.flat().concat(returning[1]) : values.flat()
+  ],
+  onCustom: () => {
+    throw new Error("Statements contain no custom fragments")
+  }
+})
+
+/** Postgres responds to the COMMIT of a failed transaction with ROLLBACK. */
+const commit = (connection: Connection): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.flatMap(connection.executeRaw("COMMIT", []), (response) =>
+    (response as Response).command === "ROLLBACK"
+      ? Effect.fail(
+        new SqlError.SqlError({
+          reason: new SqlError.UnknownError({
+            cause: new Error("COMMIT rolled back a failed transaction"),
+            message: "COMMIT rolled back a failed transaction",
+            operation: "commit"
+          })
+        })
+      )
+      : Effect.void)
