@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
-import { Effect, Layer, Tracer } from "effect"
+import { Effect, Exit, Layer, Scope, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { Budget, Places, RateLimit } from "../src/index.ts"
@@ -47,6 +47,21 @@ it.effect("needs one statement for a set, and none for keys whose minute is full
     assert.strictEqual(yield* statementsOf(hitAll(hits)), 0)
     const requests = Array.from({ length: 100 }, (_, index) => ({ key: `counted ${index}`, limit: 5, amount: 3 }))
     assert.strictEqual(yield* statementsOf(reserveAll(requests)), 1)
+  }).pipe(Effect.provide(overPostgres)))
+
+it.effect("needs one statement to take places, and one to free them", () =>
+  Effect.gen(function*() {
+    const { acquire } = yield* Places.Places
+    const requests = Array.from({ length: 10 }, (_, index) => ({ key: `counted ${index % 3}`, max: 2 }))
+    const scope = yield* Scope.make()
+    const acquired = yield* statementsOf(
+      Effect.forEach(requests, (request) => Scope.provide(acquire(request), scope), { concurrency: "unbounded" })
+    )
+    // An idle fold runs the first request alone.
+    assert.strictEqual(acquired, 2)
+    const one = yield* Scope.make()
+    assert.strictEqual(yield* statementsOf(Scope.provide(acquire({ key: "counted one", max: 1 }), one)), 1)
+    assert.strictEqual(yield* statementsOf(Scope.close(one, Exit.void)), 1)
   }).pipe(Effect.provide(overPostgres)))
 
 it.effect("reads a limit without reading the counters of other keys", () =>
