@@ -49,6 +49,31 @@ it.effect("needs one statement for a set, and none for keys whose minute is full
     assert.strictEqual(yield* statementsOf(reserveAll(requests)), 1)
   }).pipe(Effect.provide(overPostgres)))
 
+it.effect("combines the amounts of concurrent calls, and returns to each call its own", () =>
+  Effect.gen(function*() {
+    const { reserveAll, used } = yield* Budget.Budget
+    const call = (n: number) =>
+      Effect.map(
+        reserveAll([
+          { key: "combined", limit: 100, amount: 7 },
+          { key: `combined ${n}`, limit: n, amount: n },
+          { key: `combined ${n} too`, limit: n - 1, amount: n }
+        ]),
+        (results) => results.map((result) => result._tag === "Granted" ? result.reservation.amount : 0)
+      )
+    const numbers = Array.from({ length: 9 }, (_, index) => index + 1)
+    const all = Effect.forEach(numbers, call, { concurrency: "unbounded" })
+    // An idle fold runs the first call alone.
+    assert.strictEqual(
+      yield* statementsOf(Effect.map(all, (results) =>
+        assert.deepStrictEqual(results, numbers.map((n) =>
+          [7, n, 0]
+        )))),
+      2
+    )
+    assert.strictEqual(yield* used("combined"), 63)
+  }).pipe(Effect.provide(overPostgres)))
+
 it.effect("needs one statement to take places, and one to free them", () =>
   Effect.gen(function*() {
     const { acquire } = yield* Places.Places
