@@ -77,7 +77,7 @@ const webhookProtection = Layer.merge(
 type ServicesOptions = Pick<Services.ServicesOptions, "moderation" | "paymentProvider" | "payments">
 
 /** The stores of every service. */
-type Stores = Layer.Success<typeof Services.layerMemoryStores>
+type Stores = Layer.Success<typeof Services.layerSqlStores>
 
 /** Every service except the server. */
 const servicesOver = <E, R>(stores: Layer.Layer<Stores, E, R>, options: ServicesOptions) =>
