@@ -149,7 +149,7 @@ export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.S
     Readiness.Readiness,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const blobs = ResponsiveBlobStore.make(yield* BlobStore.BlobStore, { silenceMax: "2 seconds" })
+      const blobs = yield* ResponsiveBlobStore.make(yield* BlobStore.BlobStore, { silenceMax: "2 seconds" })
       const isDatabaseReady = Effect.provideService(Database.isReady, SqlClient.SqlClient, sql)
       const file = { contentType: "application/octet-stream", bytesMax: 1 }
       const isStorageReady = blobs.put("readiness", Stream.succeed(Uint8Array.of(0)), file).pipe(

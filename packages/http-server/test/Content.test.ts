@@ -1,6 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import * as GenerationStore from "@kinora/generations/GenerationStore"
-import { DateTime, Effect } from "effect"
+import { Budget, Places } from "@kinora/rate-limit"
+import { BlobStore } from "@kinora/storage"
+import { DateTime, Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { errorOf, limitOf } from "./Envelope.ts"
 import * as Host from "./Host.ts"
@@ -93,6 +95,34 @@ it.effect("returns an empty result with 200, and rejects every range of it", () 
     const ranged = yield* send("GET", signed, { headers: { range: "bytes=0-" } })
     errorOf(ranged, "range_not_satisfiable")
     assert.strictEqual(ranged.headers["content-range"], "bytes */0")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("opens the file of a download once, and rejects the download if the file is too short or missing", () =>
+  Effect.gen(function*() {
+    const calls: Array<string> = []
+    const send = yield* Effect.updateService(Host.start(), BlobStore.BlobStore, (blobs) => ({
+      ...blobs,
+      head: (key) => Effect.suspend(() => (calls.push("head"), blobs.head(key))),
+      get: (key, range) => Stream.suspend(() => (calls.push("get"), blobs.get(key, range)))
+    }))
+    const { account, key } = yield* Host.openAccount()
+    const { id } = yield* Host.addCompleted(account, bytes)
+    const file = (method: string, headers = {}) => send(method, `/v1/generations/${id}/content`, { key, headers })
+    assert.strictEqual((yield* file("GET")).text, "0123456789")
+    assert.strictEqual((yield* file("GET", { range: "bytes=2-4" })).text, "234")
+    assert.strictEqual((yield* file("HEAD")).status, 200)
+    assert.deepStrictEqual(calls, ["get", "get", "head"])
+
+    const blobs = yield* BlobStore.BlobStore
+    yield* blobs.put(`${id}/content`, Stream.make(bytes.subarray(0, 9)), { bytesMax: 10, contentType: "image/png" })
+    errorOf(yield* file("GET"), "internal_error")
+    assert.strictEqual((yield* file("GET", { range: "bytes=2-4" })).text, "234")
+    yield* blobs.delete([`${id}/content`])
+    errorOf(yield* file("GET", { range: "bytes=2-4" }), "internal_error")
+    assert.strictEqual((yield* file("HEAD")).status, 500)
+    // The rejected downloads hold no place, and their bytes do not count.
+    assert.strictEqual(yield* Places.Places.use((places) => places.held(`streams:${account.id}`)), 0)
+    assert.strictEqual(yield* Budget.Budget.use((budget) => budget.used(`bytes:${account.id}`)), 16)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("evaluates If-None-Match, If-Modified-Since and If-Range", () =>

@@ -12,10 +12,12 @@ import * as Services from "@kinora/generations/Services"
 import { Ledger } from "@kinora/ledger"
 import { Media } from "@kinora/media"
 import { PaymentProvider } from "@kinora/payments"
+import { Migrations } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Budget, Places, RateLimit } from "@kinora/rate-limit"
 import * as Wakeup from "@kinora/scheduler/Wakeup"
 import { BlobStore, UrlSigner } from "@kinora/storage"
+import type { TestDatabase } from "@kinora/testkit"
 import { SecretBox, Wakeup as WebhookWakeup } from "@kinora/webhooks"
 import { DateTime, Effect, Layer, Option, Redacted, type Schema, type Scope, Stream } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
@@ -72,10 +74,15 @@ const webhookProtection = Layer.merge(
   SecretBox.layer({ keys: [Redacted.make("0123456789abcdef0123456789abcdef")] })
 ).pipe(Layer.provide(Aead.layerWebCrypto))
 
+type ServicesOptions = Pick<Services.ServicesOptions, "moderation" | "paymentProvider" | "payments">
+
+/** The stores of every service. */
+type Stores = Layer.Success<typeof Services.layerSqlStores>
+
 /** Every service except the server. */
-const servicesWith = (options: Pick<Services.ServicesOptions, "moderation" | "paymentProvider" | "payments">) =>
+const servicesOver = <E, R>(stores: Layer.Layer<Stores, E, R>, options: ServicesOptions) =>
   Layer.mergeAll(Services.layer({ models, ...options }), Budget.layer, RateLimit.layer).pipe(
-    Layer.provideMerge(Services.layerMemoryStores),
+    Layer.provideMerge(stores),
     Layer.provideMerge(Layer.mergeAll(
       BlobStore.layerMemory,
       Callbacks.layer,
@@ -90,12 +97,19 @@ const servicesWith = (options: Pick<Services.ServicesOptions, "moderation" | "pa
     Layer.provideMerge(Layer.merge(Digest.layerWebCrypto, SecureRandom.layerWebCrypto))
   )
 
-/** `servicesWith` default options. */
-export const services = servicesWith({})
+/** The services in memory. */
+export const services = servicesOver(Services.layerMemoryStores, {})
+
+/** The services and a router over an empty database, in real time. */
+export const layerSql = (database: TestDatabase.TestDatabase) =>
+  servicesOver(Services.layerSqlStores, {}).pipe(
+    Layer.provideMerge(Migrations.layer(...Services.migrations).pipe(Layer.provideMerge(database))),
+    Layer.provideMerge(HttpServer.layerServices)
+  )
 
 /** The services and a router, at `startedAt` of the clock of the test. */
-export const layerWith = (options: Pick<Services.ServicesOptions, "moderation" | "paymentProvider" | "payments">) =>
-  servicesWith(options).pipe(
+export const layerWith = (options: ServicesOptions) =>
+  servicesOver(Services.layerMemoryStores, options).pipe(
     Layer.provideMerge(HttpServer.layerServices),
     Layer.provide(Layer.effectDiscard(TestClock.setTime(startedAt.epochMilliseconds)))
   )

@@ -94,11 +94,16 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
   const advances = yield* makeGivenBackAdvances("day", options)
   const takeAll = yield* makeTakeAll("day", advances)
 
+  // The takes of a call usually belong to one owner, so the first key stands for the rows that they lock.
   const takeFolded = yield* Folding.make({
     name: "Budget.reserve",
     membersMax: 1024,
-    keyOf: ({ key }: Counter.Take) => key,
-    run: takeAll
+    keyOf: ([first]: ReadonlyArray<Counter.Take>) => first?.key ?? "",
+    run: Effect.fnUntraced(function*(calls: ReadonlyArray<ReadonlyArray<Counter.Take>>) {
+      const results = yield* takeAll(calls.flat())
+      let next = 0
+      return calls.map(({ length }) => results.slice(next, next += length))
+    })
   })
 
   const settleFolded = yield* Folding.make({
@@ -118,14 +123,14 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
   const reserve = Effect.fn("Budget.reserve")(function*(request: BudgetRequest) {
     const take = takeOf(request)
     const [spent] = yield* spend([take])
-    return reservedOf(take, spent ?? (yield* takeFolded(take)))
+    return reservedOf(take, spent ?? (yield* takeFolded([take]))[0]!)
   })
 
   const reserveAll = Effect.fn("Budget.reserveAll")(function*(requests: ReadonlyArray<BudgetRequest>) {
     const takes = requests.map(takeOf)
     const spent = yield* spend(takes)
     const open = takes.filter((_, index) => spent[index] === undefined)
-    const results = open.length === 0 ? [] : yield* takeAll(open)
+    const results = open.length === 0 ? [] : yield* takeFolded(open)
     let next = 0
     return takes.map((take, index) => reservedOf(take, spent[index] ?? results[next++]!))
   })

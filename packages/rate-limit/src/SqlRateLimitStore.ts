@@ -1,7 +1,6 @@
 /** Counters and places in Postgres. */
 import type { Migrations } from "@kinora/persistence/Migrations"
 import { mapSql } from "@kinora/persistence/StorageError"
-import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { acquireLeases } from "./internal/sql/acquireLeases.ts"
@@ -20,18 +19,17 @@ import { RateLimitStore } from "./RateLimitStore.ts"
 export const migrations: Migrations = { namespace: "rate_limit", migrations: rateLimitMigrations }
 
 /** A store over the surrounding database. */
-export const layer: Layer.Layer<RateLimitStore, never, SqlClient.SqlClient | UnitOfWork> = Layer.effect(
+export const layer: Layer.Layer<RateLimitStore, never, SqlClient.SqlClient> = Layer.effect(
   RateLimitStore,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const { atomically } = yield* UnitOfWork
     return RateLimitStore.of({
       take: (kind, demands) => takeFromCounters(sql, kind, demands).pipe(mapSql("RateLimitStore.take")),
       add: (kind, amounts) => addToCounters(sql, kind, amounts).pipe(mapSql("RateLimitStore.add")),
       read: (kind, keys) => readCounters(sql, kind, keys).pipe(mapSql("RateLimitStore.read")),
       sweepCounters: (kind, kept, limit) =>
         sweepCounters(sql, kind, kept, limit).pipe(mapSql("RateLimitStore.sweepCounters")),
-      acquire: (requests) => acquireLeases(sql, requests).pipe(mapSql("RateLimitStore.acquire"), atomically),
+      acquire: (requests) => acquireLeases(sql, requests).pipe(mapSql("RateLimitStore.acquire")),
       renew: (places, lasts) =>
         putLeases(sql, places.map((place) => ({ ...place, lasts }))).pipe(mapSql("RateLimitStore.renew")),
       release: (ids) => releaseLeases(sql, ids).pipe(mapSql("RateLimitStore.release")),

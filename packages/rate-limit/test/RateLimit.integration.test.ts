@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
-import { Effect, Layer, Tracer } from "effect"
+import { Effect, Exit, Layer, Scope, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { Budget, Places, RateLimit } from "../src/index.ts"
@@ -47,6 +47,46 @@ it.effect("needs one statement for a set, and none for keys whose minute is full
     assert.strictEqual(yield* statementsOf(hitAll(hits)), 0)
     const requests = Array.from({ length: 100 }, (_, index) => ({ key: `counted ${index}`, limit: 5, amount: 3 }))
     assert.strictEqual(yield* statementsOf(reserveAll(requests)), 1)
+  }).pipe(Effect.provide(overPostgres)))
+
+it.effect("combines the amounts of concurrent calls, and returns to each call its own", () =>
+  Effect.gen(function*() {
+    const { reserveAll, used } = yield* Budget.Budget
+    const call = (n: number) =>
+      Effect.map(
+        reserveAll([
+          { key: "combined", limit: 100, amount: 7 },
+          { key: `combined ${n}`, limit: n, amount: n },
+          { key: `combined ${n} too`, limit: n - 1, amount: n }
+        ]),
+        (results) => results.map((result) => result._tag === "Granted" ? result.reservation.amount : 0)
+      )
+    const numbers = Array.from({ length: 9 }, (_, index) => index + 1)
+    const all = Effect.forEach(numbers, call, { concurrency: "unbounded" })
+    // An idle fold runs the first call alone.
+    assert.strictEqual(
+      yield* statementsOf(Effect.map(all, (results) =>
+        assert.deepStrictEqual(results, numbers.map((n) =>
+          [7, n, 0]
+        )))),
+      2
+    )
+    assert.strictEqual(yield* used("combined"), 63)
+  }).pipe(Effect.provide(overPostgres)))
+
+it.effect("needs one statement to take places, and one to free them", () =>
+  Effect.gen(function*() {
+    const { acquire } = yield* Places.Places
+    const requests = Array.from({ length: 10 }, (_, index) => ({ key: `counted ${index % 3}`, max: 2 }))
+    const scope = yield* Scope.make()
+    const acquired = yield* statementsOf(
+      Effect.forEach(requests, (request) => Scope.provide(acquire(request), scope), { concurrency: "unbounded" })
+    )
+    // An idle fold runs the first request alone.
+    assert.strictEqual(acquired, 2)
+    const one = yield* Scope.make()
+    assert.strictEqual(yield* statementsOf(Scope.provide(acquire({ key: "counted one", max: 1 }), one)), 1)
+    assert.strictEqual(yield* statementsOf(Scope.close(one, Exit.void)), 1)
   }).pipe(Effect.provide(overPostgres)))
 
 it.effect("reads a limit without reading the counters of other keys", () =>

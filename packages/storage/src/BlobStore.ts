@@ -12,8 +12,10 @@ import { Cause, Context, Effect, Layer, Stream } from "effect"
 import { BlobError, NotFound, OutOfRange } from "./BlobError.ts"
 import * as BlobKey from "./BlobKey.ts"
 import type { Blob, PutOptions } from "./internal/Blob.ts"
+import { nextChunkBytes } from "./internal/chunks.ts"
 import * as Meter from "./internal/Meter.ts"
 export type { Blob, PutOptions } from "./internal/Blob.ts"
+export { chunkBytesMax } from "./internal/chunks.ts"
 
 /** Stores blobs. */
 export class BlobStore extends Context.Service<BlobStore, {
@@ -36,7 +38,7 @@ export class BlobStore extends Context.Service<BlobStore, {
   ) => Effect.Effect<Blob, E | BlobError, R>
 
   /**
-   * Streams the bytes of a blob, or of a range of it, in chunks of at most 64 KiB. The
+   * Streams the bytes of a blob, or of a range of it, in chunks of at most 256 KiB. The
    * reader may keep the chunks but must not change them. Memory use is constant: a chunk
    * is read when the reader pulls it, and the file is closed when the reader stops.
    *
@@ -66,9 +68,6 @@ export interface ByteRange {
   readonly start: number
   readonly end: number
 }
-
-/** Maximum size of a chunk of `get`, in bytes. Bounds the memory per slow reader. */
-export const chunkBytesMax = 64 * 1024
 
 /** Provides a store in the memory of this process, for tests and for hosts that keep nothing. */
 export const layerMemory: Layer.Layer<BlobStore> = Layer.sync(BlobStore, () => {
@@ -122,7 +121,7 @@ const chunksOf = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
     let position = 0
     return Effect.suspend(() => {
       if (position >= bytes.length) return Cause.done()
-      const chunk = bytes.subarray(position, position + chunkBytesMax)
+      const chunk = bytes.subarray(position, position + nextChunkBytes(position, bytes.length - position))
       position += chunk.length
       return Effect.succeed([chunk] as const)
     })

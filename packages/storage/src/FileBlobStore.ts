@@ -8,13 +8,15 @@
  * partly visible. Both directories must be on one file system, which the rename
  * requires. Any number of processes can share the directory.
  */
-import { Cause, Channel, Clock, Duration, Effect, Layer, type Pull, Scope, Stream } from "effect"
+import { Channel, Clock, Duration, Effect, Layer, Stream } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises"
 import * as path from "node:path"
-import { BlobError, NotFound, OutOfRange, Unavailable } from "./BlobError.ts"
+import type { BlobError } from "./BlobError.ts"
 import * as BlobKey from "./BlobKey.ts"
-import { BlobStore, type ByteRange, chunkBytesMax } from "./BlobStore.ts"
+import { BlobStore } from "./BlobStore.ts"
+import { attempt, close } from "./internal/fileCalls.ts"
+import * as FileChunks from "./internal/fileChunks.ts"
 import * as Meter from "./internal/Meter.ts"
 
 /** Options for `layer`. */
@@ -67,11 +69,10 @@ export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
     get: (key, range) =>
       // In the scope of the channel, since one of its own needs more memory per reader.
       Stream.fromChannel(Channel.fromTransform((_, scope) =>
-        Effect.gen(function*() {
-          yield* BlobKey.check(key)
-          const handle = yield* Scope.provide(acquireFile(key, places.fileOf(key)), scope)
-          return yield* readFrom(key, handle, range)
-        })
+        Effect.andThen(
+          BlobKey.check(key),
+          Effect.suspend(() => FileChunks.read({ key, path: places.fileOf(key) }, range, scope))
+        )
       )),
 
     head: Effect.fn("BlobStore.head")(function*(key) {
@@ -180,49 +181,9 @@ const publish = Effect.fnUntraced(function*({ file, handle }: PartialFile, targe
   ))
 })
 
-const acquireFile = (key: string, file: string) =>
-  Effect.acquireRelease(attempt("get", () => open(file, "r"), key), close)
-
-/** Ignores failures: the file was read or synced before. */
-const close = (handle: FileHandle) => Effect.ignore(attempt("close", () => handle.close()))
-
-/** Reads one chunk per pull, each into new memory, since a socket may still hold the previous one. */
-const readFrom = Effect.fnUntraced(function*(key: string, handle: FileHandle, range: ByteRange | undefined) {
-  const { size } = yield* attempt("get", () => handle.stat())
-  // Suspended, because an error captures a stack trace, which a slow reader would hold.
-  const outOfRange = Effect.suspend(() => Effect.fail(new BlobError({ reason: new OutOfRange({ key, bytes: size }) })))
-  if (range !== undefined && range.end >= size) return yield* outOfRange
-  const stop = range === undefined ? size : range.end + 1
-  let position = range?.start ?? 0
-
-  return Effect.suspend((): Pull.Pull<readonly [Uint8Array], BlobError> => {
-    if (position >= stop) return Cause.done()
-    const buffer = Buffer.allocUnsafeSlow(Math.min(chunkBytesMax, stop - position))
-    return Effect.flatMap(attempt("get", () => handle.read(buffer, 0, buffer.length, position)), ({ bytesRead }) => {
-      if (bytesRead === 0) return outOfRange
-      position += bytesRead
-      return Effect.succeed([buffer.subarray(0, bytesRead)] as const)
-    })
-  })
-})
-
 const syncDirectory = (operation: string, directory: string) =>
   Effect.acquireUseRelease(
     attempt(operation, () => open(directory, "r")),
     (handle) => attempt(operation, () => handle.sync()),
     close
   )
-
-/** Runs a file system call. A missing file is `NotFound` if `key` is given, and `Unavailable` otherwise. */
-const attempt = <A>(operation: string, call: () => Promise<A>, key?: string): Effect.Effect<A, BlobError> =>
-  Effect.tryPromise({
-    try: call,
-    catch: (cause) =>
-      new BlobError({
-        reason: key !== undefined && isMissing(cause)
-          ? new NotFound({ key })
-          : new Unavailable({ operation: `BlobStore.${operation}`, cause })
-      })
-  })
-
-const isMissing = (cause: unknown) => cause instanceof Error && "code" in cause && cause.code === "ENOENT"

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, type Layer, Schema, Stream } from "effect"
 import { createHash } from "node:crypto"
 import type { BlobError } from "../src/BlobError.ts"
-import { BlobStore, chunkBytesMax } from "../src/BlobStore.ts"
+import { BlobStore, type ByteRange, chunkBytesMax } from "../src/BlobStore.ts"
 
 /** Returns bytes that differ by position. */
 export const bytesOf = (length: number, seed = 1): Uint8Array => {
@@ -204,14 +204,26 @@ export const suite = <E>(name: string, backend: Layer.Layer<BlobStore, E>) =>
         }
       }))
 
-    it.effect("reads a chunk when the reader pulls it", () =>
+    it.effect("reads a chunk when the reader pulls it, larger ones after 8 MiB", () =>
       Effect.gen(function*() {
         const { get, put } = yield* BlobStore
-        yield* put("chunks", streamOf(bytesOf(4 * chunkBytesMax + 1), 100_000), options)
-        const lengths = yield* Stream.runCollect(Stream.map(get("chunks"), (chunk) => chunk.length))
-        assert.deepStrictEqual(lengths, [chunkBytesMax, chunkBytesMax, chunkBytesMax, chunkBytesMax, 1])
-        const pulls = yield* Stream.runCollect(Stream.chunks(get("chunks")))
-        assert.strictEqual(pulls.length, 5)
+        const small = Array.from({ length: 128 }, () => 64 * 1024)
+        const bytes = bytesOf(8 * 1024 ** 2 + 2 * chunkBytesMax + 1)
+        yield* put("chunks", streamOf(bytes, 100_000), options)
+        const lengthsOf = (range?: ByteRange) =>
+          Stream.runCollect(
+            Stream.map(Stream.chunks(get("chunks", range)), (chunks) => chunks.map(({ length }) => length))
+          )
+        assert.deepStrictEqual(
+          yield* lengthsOf(),
+          [...small, chunkBytesMax, chunkBytesMax, 1].map((length) => [length])
+        )
+        assert.deepStrictEqual(
+          yield* lengthsOf({ start: 10, end: bytes.length - 1 }),
+          [...small, chunkBytesMax, chunkBytesMax - 9].map((length) => [length])
+        )
+        assert.deepStrictEqual(yield* lengthsOf({ start: 10, end: 9 + 64 * 1024 }), [[64 * 1024]])
+        assert.deepStrictEqual(yield* lengthsOf({ start: 10, end: 10 + 64 * 1024 }), [[64 * 1024], [1]])
       }))
 
     it.effect("deletes a set, and ignores keys without a blob", () =>

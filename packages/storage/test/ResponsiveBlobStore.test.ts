@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { BlobError } from "../src/BlobError.ts"
 import { BlobStore, layerMemory } from "../src/BlobStore.ts"
@@ -16,7 +16,7 @@ const hanging = Effect.uninterruptible(Effect.never)
 /** Makes a store on memory in which some operations are replaced. */
 const makeStore = Effect.fnUntraced(function*(script: Partial<BlobStore["Service"]>) {
   const memory = yield* BlobStore
-  return ResponsiveBlobStore.make({ ...memory, ...script }, { silenceMax: "10 seconds" })
+  return yield* ResponsiveBlobStore.make({ ...memory, ...script }, { silenceMax: "10 seconds" })
 }, Effect.provide(layerMemory))
 
 /** Returns the error after exactly ten seconds. */
@@ -82,6 +82,36 @@ describe("ResponsiveBlobStore", () => {
       yield* TestClock.adjust("20 seconds")
       isUnavailable(yield* Fiber.join(fiber), "BlobStore.get")
       assert.deepStrictEqual(seen, [10])
+    }))
+
+  it.effect("fails each of several calls after its own time, and none that makes progress", () =>
+    Effect.gen(function*() {
+      const gate = yield* Queue.unbounded<void>()
+      const release = Effect.andThen(Queue.offer(gate, undefined), Effect.yieldNow)
+      const store = yield* makeStore({
+        get: () => Stream.mapEffect(streamOf(bytesOf(5_000)), (chunk) => Effect.as(Queue.take(gate), chunk)),
+        head: () => hanging
+      })
+      const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(effect, { startImmediately: true })
+      const reading = yield* fork(collect(store.get("a")))
+      const first = yield* fork(Effect.flip(store.head("a")))
+      yield* TestClock.adjust("4 seconds")
+      yield* release
+      const second = yield* fork(Effect.flip(store.head("a")))
+      yield* TestClock.adjust("5999 millis")
+      yield* release
+      assert.isUndefined(first.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      isUnavailable(yield* Fiber.join(first), "BlobStore.head")
+      yield* TestClock.adjust("3999 millis")
+      yield* release
+      assert.isUndefined(second.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      isUnavailable(yield* Fiber.join(second), "BlobStore.head")
+      // Less than ten seconds after its last chunk, and 20 after its start.
+      yield* TestClock.adjust("6 seconds")
+      yield* Effect.andThen(release, release)
+      assert.deepStrictEqual(yield* Fiber.join(reading), bytesOf(5_000))
     }))
 
   it.effect("waits until an interrupted put has released its files, for ten seconds at most", () =>

@@ -8,7 +8,7 @@ import { BlobStore, Range } from "@kinora/storage"
 import { DateTime, Effect, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import { openBlob } from "../middleware/blobs.ts"
+import { checkBlob, openBlob } from "../middleware/blobs.ts"
 import * as DownloadLimits from "../middleware/downloadLimits.ts"
 import * as Metrics from "../middleware/metrics.ts"
 import { answers } from "../middleware/refusals.ts"
@@ -95,10 +95,11 @@ const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
         const admitted = admit(generation, file, stored, length, isSigned)
         // HEAD has the checks of GET, but sends nothing and so holds nothing.
         const isHead = request.method === "HEAD"
-        const meter = yield* isHead ? Effect.scoped(admitted) : admitted
-        const bytes = yield* open(stored, range, meter)
+        const body = yield* isHead
+          ? Effect.as(Effect.andThen(Effect.scoped(admitted), checkBlob(blobs, stored.key)), Stream.empty)
+          : Effect.flatMap(admitted, (meter) => open(stored, range, meter))
         yield* closeOnSuspension(generation.account)
-        return HttpServerResponse.stream(isHead ? Stream.empty : bytes, {
+        return HttpServerResponse.stream(body, {
           status,
           contentType: stored.mime,
           contentLength: length,

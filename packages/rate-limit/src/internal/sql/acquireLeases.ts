@@ -1,22 +1,27 @@
 /** Stores leases by the rule of `Lease.acquire`. */
-import { Decision, Rows } from "@kinora/persistence"
-import { Effect, HashMap, Result } from "effect"
+import { DatabaseTime, Rows } from "@kinora/persistence"
+import { Duration, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import * as Lease from "../lease.ts"
-import { countLeases } from "./countLeases.ts"
-import { putLeases } from "./putLeases.ts"
+import type * as Lease from "../lease.ts"
 
-/** Locks the keys, counts their live leases, and stores the leases that fit. Run it in a transaction. */
+/**
+ * Locks the keys, counts their live leases, and stores the leases that fit, in one statement. The function is in
+ * `migrations.ts`, and a test compares it with the rule.
+ */
 export const acquireLeases = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, requests: ReadonlyArray<Lease.Acquire>) {
-    const keys = [...new Set(requests.map(({ key }) => key))]
-    yield* lockKeys(sql, keys)
-    const counts = yield* countLeases(sql, keys)
-    const live = HashMap.fromIterable(counts.map(({ key, live }) => [key, live] as const))
-    const { results } = Decision.all(live, requests, Lease.acquire)
-    const granted = results.filter(Result.isSuccess).map(({ success }) => success)
-    if (granted.length > 0) yield* putLeases(sql, granted)
-    return granted
+    const now = yield* DatabaseTime.now
+    const granted = yield* decodeRows(sql`
+      SELECT id FROM rate_limit_acquire_places(
+        ${Rows.array("uuid", requests.map(({ id }) => id))},
+        ${Rows.array("text", requests.map(({ key }) => key))},
+        ${Rows.array("float8", requests.map(({ lasts }) => Duration.toMillis(lasts)))},
+        ${Rows.array("int4", requests.map(({ max }) => max))},
+        ${now}
+      ) AS id
+    `)
+    const ids = new Set(granted.map(({ id }) => id))
+    return requests.filter(({ id }) => ids.has(id)).map(({ id, key, lasts }): Lease.Lease => ({ id, key, lasts }))
   }
 )
 
@@ -24,17 +29,4 @@ export const acquireLeases = Effect.fnUntraced(
 // internal
 // -----------------------------------------------------------------------------
 
-/**
- * Locks keys until the transaction ends. A key without leases has no row to lock, so
- * the lock is on a hash of the key. If two keys have the same hash, they only wait for
- * each other.
- */
-const lockKeys = (sql: SqlClient.SqlClient, keys: ReadonlyArray<string>) =>
-  sql`
-    SELECT pg_advisory_xact_lock(lock)
-    FROM (
-      SELECT DISTINCT hashtextextended('rate_limit_place:' || key, 0) AS lock
-      FROM ${Rows.table("wanted", keys, { key: ["text", (key) => key] })}
-      ORDER BY lock
-    ) AS locks
-  `
+const decodeRows = Rows.decodeAll(Schema.Struct({ id: Schema.String }))

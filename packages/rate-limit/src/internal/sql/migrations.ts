@@ -41,5 +41,61 @@ const roomForUpdates = Effect.gen(function*() {
   yield* sql`ALTER TABLE rate_limit_day SET (fillfactor = 60)`
 })
 
+/**
+ * Stores leases by the rule of `Lease.acquire`, in one statement. Each statement inside of the function reads what was committed
+ * before it began, so those after the lock read the leases of earlier holders of the lock.
+ */
+const acquirePlaces = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    CREATE FUNCTION rate_limit_acquire_places(
+      new_ids uuid[], new_keys text[], new_lasts float8[], maximums int4[], asked_at timestamptz
+    ) RETURNS SETOF uuid LANGUAGE plpgsql AS $$
+    DECLARE
+      acquired_at timestamptz;
+      request record;
+      counted_key text;
+      held int4;
+      granted uuid[] := '{}';
+    BEGIN
+      -- A key without leases has no row to lock, so the lock is on a hash of the key. If two keys have the same hash,
+      -- they only wait for each other.
+      PERFORM pg_advisory_xact_lock(lock)
+      FROM (
+        SELECT DISTINCT hashtextextended('rate_limit_place:' || wanted, 0) AS lock
+        FROM unnest(new_keys) AS wanted
+        ORDER BY lock
+      ) AS locks;
+      -- The time after the lock, unless a test determines the time.
+      acquired_at := CASE WHEN asked_at = statement_timestamp() THEN clock_timestamp() ELSE asked_at END;
+      FOR request IN
+        SELECT wanted.*
+        FROM unnest(new_ids, new_keys, maximums) WITH ORDINALITY AS wanted (id, key, maximum, place)
+        ORDER BY wanted.key, wanted.place
+      LOOP
+        IF counted_key IS DISTINCT FROM request.key THEN
+          counted_key := request.key;
+          SELECT count(*) INTO held FROM rate_limit_place AS lease
+          WHERE lease.key = counted_key AND lease.expires_at > acquired_at;
+        END IF;
+        IF held < request.maximum THEN
+          held := held + 1;
+          granted := granted || request.id;
+        END IF;
+      END LOOP;
+      INSERT INTO rate_limit_place (id, key, expires_at)
+      SELECT wanted.id, wanted.key, acquired_at + wanted.lasts * interval '1 millisecond'
+      FROM unnest(new_ids, new_keys, new_lasts) AS wanted (id, key, lasts)
+      WHERE wanted.id = ANY(granted);
+      RETURN QUERY SELECT unnest(granted);
+    END
+    $$
+  `
+})
+
 /** The migrations by name. */
-export const migrations = { "0001_counters_and_places": createTables, "0002_room_for_updates": roomForUpdates }
+export const migrations = {
+  "0001_counters_and_places": createTables,
+  "0002_room_for_updates": roomForUpdates,
+  "0003_acquire_places": acquirePlaces
+}
