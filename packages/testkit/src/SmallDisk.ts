@@ -56,7 +56,7 @@ export const missing = (context: TestContext) =>
 
 const run = promisify(execFile)
 
-/** Status 1 and 32 of `mount`: wrong permissions, and a mount that the kernel refuses. A container may lack the program. */
+/** A container may lack the permission or the program. */
 const isNotPermitted = (cause: unknown): boolean =>
   cause instanceof Error && (
     ("code" in cause && cause.code === "ENOENT") ||
