@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import * as EmbeddedPostgres from "@kinora/testkit/EmbeddedPostgres"
 import * as MemoryDirectory from "@kinora/testkit/MemoryDirectory"
 import * as SmallDisk from "@kinora/testkit/SmallDisk"
+import * as TestDatabase from "@kinora/testkit/TestDatabase"
 import { Effect, Schedule } from "effect"
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
@@ -78,6 +79,29 @@ it.live(
   { timeout: 300_000 }
 )
 
+it.live(
+  "rejects jobs while the disk of the embedded database is full, charges none of them, and continues when there is room",
+  (context) =>
+    Effect.gen(function*() {
+      const site = yield* Site.make({ databaseUrl: "", models: [model] })
+      const disk = yield* SmallDisk.mount(site.dataDirectory, 160)
+      if (disk === undefined) return yield* SmallDisk.missing(context)
+      yield* TestDatabase.unpackPglite(join(site.dataDirectory, "database"))
+      const drill = yield* makeDrill(site)
+
+      yield* disk.fill
+      assert.deepStrictEqual(yield* drill.notReady, ["database", "storage"])
+      const jobs = yield* drill.createUntilUnavailable
+
+      yield* disk.free
+      yield* drill.completes(jobs)
+      assert.deepStrictEqual(yield* drill.notReady, [])
+      yield* drill.completes(yield* drill.createJobs)
+      yield* drill.booksAreSound
+    }),
+  { timeout: 300_000 }
+)
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -91,14 +115,18 @@ const makeDrill = Effect.fnUntraced(function*(site: Site.Site) {
   let accepted = 0
 
   /** Creates a job per account, and returns those that were accepted. The others must have received 503. */
-  const createJobs = Effect.forEach(clients, (client) =>
-    Effect.map(client.create({ model: model.id, prompt: `${sent++}`.padEnd(900, " lake") }), (answer) => {
-      if (answer.status === 503) assert.strictEqual(Client.errorCodeOf(answer), "unavailable")
-      else assert.strictEqual(answer.status, 201, new TextDecoder().decode(answer.bytes))
-      if (answer.status === 503) return []
-      accepted++
-      return [{ client, id: Client.jobOf(answer).id }]
-    }), { concurrency: "unbounded" }).pipe(Effect.map((jobs) => jobs.flat()))
+  const createJobs = Effect.forEach(
+    clients,
+    (client) =>
+      Effect.map(client.create({ model: model.id, prompt: `${sent++}`.padEnd(900, " lake") }), (answer) => {
+        if (answer.status === 503) assert.strictEqual(Client.errorCodeOf(answer), "unavailable")
+        else assert.strictEqual(answer.status, 201, new TextDecoder().decode(answer.bytes))
+        if (answer.status === 503) return []
+        accepted++
+        return [{ client, id: Client.jobOf(answer).id }]
+      }),
+    { concurrency: "unbounded" }
+  ).pipe(Effect.map((jobs) => jobs.flat()))
 
   const notReady = Effect.map(Client.send(`${server.baseUrl}/readyz`), ({ bytes, status }) => {
     const body = JSON.parse(new TextDecoder().decode(bytes))
@@ -143,8 +171,9 @@ const makeDrill = Effect.fnUntraced(function*(site: Site.Site) {
         { concurrency: "unbounded", discard: true }
       ),
 
-    /** Every accepted job was charged once, and nothing else. */
+    /** Every accepted job was charged once, and nothing else. Stops the server, which locks an embedded database. */
     booksAreSound: Effect.gen(function*() {
+      assert.strictEqual((yield* server.stop).code, 0)
       const { problems, totals } = yield* Books.use(site, Books.verify)
       assert.deepStrictEqual([problems, totals.consumed], [[], accepted])
     })

@@ -1,10 +1,10 @@
 /** Small file systems, which tests fill. */
-import { assert, type TestContext } from "vitest"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { mkdir, open, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { assert, type TestContext } from "vitest"
 
 /** A mounted file system. */
 export interface SmallDisk {
