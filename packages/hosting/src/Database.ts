@@ -93,20 +93,31 @@ export const layerMigrations = (
   return Layer.effectDiscard(Effect.provide(migrate, connected(client)))
 }
 
-/** The table of `isReady`. */
+/** The table and the function of `isReady`. */
 export const migrations: Migrations.Migrations = {
   namespace: "host_readiness",
   migrations: {
     "0001_readiness": SqlClient.SqlClient.use((sql) =>
       sql`CREATE TABLE host_readiness (id int2 PRIMARY KEY, checked_at timestamptz NOT NULL)`
+    ),
+    // 1 MiB does not fit into `work_mem`, so the server writes it to a temporary file, next to the tables by default.
+    "0002_room": SqlClient.SqlClient.use((sql) =>
+      sql`
+        CREATE FUNCTION host_readiness_room() RETURNS bigint LANGUAGE sql SET work_mem = '64kB' AS $$
+          SELECT count(*) FROM unnest(array_fill(repeat('x', 8192), ARRAY[128]))
+        $$
+      `
     )
   }
 }
 
-/** Returns `true` if the database writes a row within 2 seconds. One that is read-only or full does not. */
+/**
+ * Returns `true` if the database writes a row and has room for 1 MiB, within 2 seconds. One that is read-only or full does
+ * not: an update of a row fits into its page although nothing else can be written.
+ */
 export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlClient.SqlClient.use((sql) =>
   sql`
-    INSERT INTO host_readiness (id, checked_at) VALUES (1, now())
+    INSERT INTO host_readiness (id, checked_at) SELECT 1, now() WHERE host_readiness_room() > 0
     ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at
   `.pipe(
     Effect.as(true),

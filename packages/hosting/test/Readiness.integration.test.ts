@@ -60,3 +60,16 @@ it.effect("is not ready while the database is read-only or the file storage full
     assert.deepStrictEqual(yield* notReady, [])
   }).pipe(Effect.provide(over(filling)))
 })
+
+it.effect("is not ready while the database has no room for 1 MiB", () =>
+  Effect.gen(function*() {
+    const { notReady } = yield* Readiness.Readiness
+    const sql = yield* SqlClient.SqlClient
+    // The row is there already, so its update needs no room.
+    assert.deepStrictEqual(yield* notReady, [])
+    yield* sql`SET temp_file_limit = '512kB'`
+    assert.deepStrictEqual(yield* notReady, ["database"])
+    yield* sql`SET temp_file_limit = '2MB'`
+    assert.deepStrictEqual(yield* notReady, [])
+    yield* sql`RESET temp_file_limit`
+  }).pipe(Effect.provide(over(BlobStore.layerMemory))))

@@ -1,5 +1,6 @@
 /** First frames, by programs in place of `ffmpeg`, and by `ffmpeg` itself where it is installed. */
 import { assert, it } from "@effect/vitest"
+import * as SmallDisk from "@kinora/testkit/SmallDisk"
 import { Effect, Exit, Fiber, Option } from "effect"
 import { spawnSync } from "node:child_process"
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises"
@@ -76,6 +77,18 @@ it.live("returns None if the program fails, takes too long, or writes too much",
       assert.deepStrictEqual(yield* firstFrame({ program, directory, secondsMax }), Option.none(), commands)
       yield* assertEmpty(directory)
     }
+  }).pipe(Effect.scoped))
+
+it.live("returns None while the disk of temporary files is full, and the frame when there is room", (context) =>
+  Effect.gen(function*() {
+    const { directory, program } = yield* programOf("printf frame")
+    const disk = yield* SmallDisk.mount(directory, 1)
+    if (disk === undefined) return yield* SmallDisk.missing(context)
+    yield* disk.fill
+    assert.deepStrictEqual(yield* firstFrame({ program, directory }), Option.none())
+    yield* disk.free
+    yield* assertEmpty(directory)
+    assert.deepStrictEqual(yield* firstFrame({ program, directory }), Option.some(Buffer.from("frame")))
   }).pipe(Effect.scoped))
 
 it.live("returns None without the program, and for a file above the limit", () =>

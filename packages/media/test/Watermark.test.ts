@@ -1,5 +1,6 @@
 /** Watermarks: of images on every background, and of videos where `ffmpeg` is installed. */
 import { assert, it } from "@effect/vitest"
+import * as SmallDisk from "@kinora/testkit/SmallDisk"
 import { Effect, Stream } from "effect"
 import { spawnSync } from "node:child_process"
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
@@ -203,6 +204,18 @@ it.live("fails without the program, and never returns the video without a mark",
     assert.strictEqual(yield* reasonOf({ ...options, bytesMax: Videos.mp4.length - 1 }), "VideoTooLarge")
     assert.strictEqual(yield* reasonOf({ ...options, bytesMax: 2000 }), "VideoTooLarge")
     assert.strictEqual(yield* reasonOf({ ...options, sideMax: 15 }), "VideoTooLarge")
+  }).pipe(Effect.scoped))
+
+it.live("fails while the disk of temporary files is full, and succeeds when there is room", (context) =>
+  Effect.gen(function*() {
+    const { directory, program } = yield* programOf("printf marked > \"$target\"")
+    const disk = yield* SmallDisk.mount(directory, 1)
+    if (disk === undefined) return yield* SmallDisk.missing(context)
+    yield* disk.fill
+    assert.strictEqual(yield* reasonOf({ program, directory }), "ProgramFailed")
+    yield* disk.free
+    assert.deepStrictEqual(yield* Effect.promise(() => readdir(directory)), [])
+    assert.strictEqual(Buffer.from(yield* watermarkVideo(Videos.mp4, { program, directory })).toString(), "marked")
   }).pipe(Effect.scoped))
 
 /** `FFMPEG` is the path of a program that is not in a default folder. */
