@@ -52,14 +52,7 @@ export const remove = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
 
 /** Deletes codes that have expired. */
 export const deleteExpired = (sql: SqlClient.SqlClient, limit: number) =>
-  Effect.flatMap(DatabaseTime.now, (now) =>
-    Deletion.run(sql, {
-      table: "sessions_code",
-      key: "hash",
-      where: sql`expires_at <= ${now}`,
-      orderBy: "expires_at",
-      limit
-    }))
+  Deletion.expired(sql, { table: "sessions_code", key: "hash", limit })
 
 // -----------------------------------------------------------------------------
 // internal

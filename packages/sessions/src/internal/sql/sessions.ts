@@ -107,14 +107,7 @@ export const saveView = (
 
 /** Deletes sessions that have ended. */
 export const deleteEnded = (sql: SqlClient.SqlClient, limit: number) =>
-  Effect.flatMap(DatabaseTime.now, (now) =>
-    Deletion.run(sql, {
-      table: "sessions_session",
-      key: "id",
-      where: sql`least(expires_at, idle_until) <= ${now}`,
-      orderBy: "least(expires_at, idle_until)",
-      limit
-    }))
+  Deletion.expired(sql, { table: "sessions_session", key: "id", expiresAt: "least(expires_at, idle_until)", limit })
 
 // -----------------------------------------------------------------------------
 // internal
