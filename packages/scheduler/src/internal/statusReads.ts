@@ -3,7 +3,7 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import type { Effect } from "effect"
 import type { LaneSelection, LaneStatus, Offer, Queue, WorkerSelection, WorkerStatus } from "./storeTypes.ts"
 
-/** What operators see of the scheduler. */
+/** Reads of the state of the scheduler, for operators. */
 export interface StatusReads {
   /** Returns what the workers claim whose lease holds, in no order. A worker that drains is left out. */
   readonly offers: Effect.Effect<ReadonlyArray<Offer>, StorageError>

@@ -136,11 +136,11 @@ export const fairClaims = Migrations.statements((sql) => [
  * Room in each page for the counters and leases that are updated in place, so that an update
  * changes no index. It applies to pages that are written from now on.
  */
-export const roomForUpdates = Migrations.statements((sql) => [
-  ...["scheduler_group", "scheduler_lane", "scheduler_worker"].map((table) =>
+export const roomForUpdates = Migrations.statements((sql) =>
+  ["scheduler_group", "scheduler_lane", "scheduler_worker"].map((table) =>
     sql`ALTER TABLE ${sql.literal(table)} SET (fillfactor = 60)`
   )
-])
+)
 
 /**
  * Jobs that continue elsewhere while they wait for their next worker. Workers of earlier builds
