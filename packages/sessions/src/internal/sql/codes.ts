@@ -1,6 +1,6 @@
 /** Statements on sign-in codes. */
 import { DatabaseTime, Deletion, Rows } from "@kinora/persistence"
-import { Array as Arr, type Duration, Effect, Option, Schema } from "effect"
+import { type Duration, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Session from "../../Session.ts"
 import type { FoundCode } from "../../SessionStore.ts"
@@ -39,7 +39,7 @@ export const take = (sql: SqlClient.SqlClient, hash: string) =>
   Effect.flatMap(
     DatabaseTime.now,
     (now) => sql`DELETE FROM sessions_code WHERE hash = ${hash} RETURNING ${columns(sql)}, ${now} AS at`
-  ).pipe(decodeCodes, Effect.map((rows) => Option.map(Arr.head(rows), toFound)))
+  ).pipe(decodeCodes, Rows.first(toFound))
 
 /** Deletes the codes within reach. */
 export const remove = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
