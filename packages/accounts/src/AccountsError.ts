@@ -1,4 +1,5 @@
 /** Errors of `Accounts`. */
+import * as Rejection from "@kinora/persistence/Rejection"
 import { Schema } from "effect"
 import { AccountId } from "./Account.ts"
 import { KeyId } from "./ApiKey.ts"
@@ -109,11 +110,8 @@ export const AccountsErrorReason = Schema.Union([
 export type AccountsErrorReason = typeof AccountsErrorReason.Type
 
 /** The error of a rejected command. Nothing was changed. */
-export class AccountsError extends Schema.TaggedError<AccountsError>("@kinora/accounts/AccountsError")(
+export class AccountsError extends Rejection.define<AccountsError>("@kinora/accounts/AccountsError")(
   "AccountsError",
-  { reason: AccountsErrorReason }
-) {
-  override get message(): string {
-    return `Accounts rejected the command: ${this.reason._tag}`
-  }
-}
+  "Accounts",
+  AccountsErrorReason
+) {}

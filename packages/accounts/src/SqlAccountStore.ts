@@ -1,8 +1,8 @@
 /** Accounts in Postgres. Of an API key, the tables hold the hash and the first 12 characters. */
 import type { Migrations } from "@kinora/persistence/Migrations"
-import { methods } from "@kinora/persistence/StorageError"
-import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import * as SqlStore from "@kinora/persistence/SqlStore"
+import { Effect, type Layer } from "effect"
+import type { SqlClient } from "effect/sql"
 import { AccountStore } from "./AccountStore.ts"
 import * as Accounts from "./internal/sql/accounts.ts"
 import * as KeyLines from "./internal/sql/keyLines.ts"
@@ -39,43 +39,43 @@ export const migrations: Migrations = {
 }
 
 /** A store over the surrounding database. */
-export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = SqlStore.layer(
   AccountStore,
-  Effect.map(SqlClient.SqlClient, (sql) =>
-    AccountStore.of(methods("AccountStore", sql, {
-      insertAccount: Accounts.insertAccount,
-      findAccount: Accounts.findAccount,
-      findAccountByEmail: Accounts.findAccountByEmail,
-      listAccounts: Accounts.listAccounts,
-      lockAccount: Accounts.lockAccount,
-      saveEmail: Accounts.updateEmail,
-      saveStatus: Accounts.updateStatus,
-      erase: Accounts.erase,
-      findDeleted: Accounts.findDeleted,
+  "AccountStore",
+  {
+    insertAccount: Accounts.insertAccount,
+    findAccount: Accounts.findAccount,
+    findAccountByEmail: Accounts.findAccountByEmail,
+    listAccounts: Accounts.listAccounts,
+    lockAccount: Accounts.lockAccount,
+    saveEmail: Accounts.updateEmail,
+    saveStatus: Accounts.updateStatus,
+    erase: Accounts.erase,
+    findDeleted: Accounts.findDeleted,
 
-      savePlan: Plans.savePlan,
-      findDuePlans: Plans.findDuePlans,
+    savePlan: Plans.savePlan,
+    findDuePlans: Plans.findDuePlans,
 
-      findMovement: Movements.findMovement,
-      listMovements: Movements.listMovements,
-      saveMovement: Movements.saveMovement,
+    findMovement: Movements.findMovement,
+    listMovements: Movements.listMovements,
+    saveMovement: Movements.saveMovement,
 
-      countKeys: Keys.countKeys,
-      insertKey: Keys.insertKey,
-      listKeys: Keys.listKeys,
-      findKey: Keys.findKey,
-      saveExpiry: Keys.updateExpiry,
-      revokeKey: Keys.revokeKey,
-      revokeKeys: Keys.revokeKeys,
-      deleteRevokedKeys: Keys.deleteRevokedKeys,
+    countKeys: Keys.countKeys,
+    insertKey: Keys.insertKey,
+    listKeys: Keys.listKeys,
+    findKey: Keys.findKey,
+    saveExpiry: Keys.updateExpiry,
+    revokeKey: Keys.revokeKey,
+    revokeKeys: Keys.revokeKeys,
+    deleteRevokedKeys: Keys.deleteRevokedKeys,
 
-      saveBudget: KeyLines.saveBudget,
-      lockLines: KeyLines.lockLines,
-      findLines: KeyLines.findLines,
-      saveUse: KeyLines.saveUse,
-      deleteSpending: KeyLines.deleteSpending,
+    saveBudget: KeyLines.saveBudget,
+    lockLines: KeyLines.lockLines,
+    findLines: KeyLines.findLines,
+    saveUse: KeyLines.saveUse,
+    deleteSpending: KeyLines.deleteSpending,
 
-      findOwners: KeyOwners.findOwners,
-      noteUses: KeyOwners.recordUses
-    })))
+    findOwners: KeyOwners.findOwners,
+    noteUses: KeyOwners.recordUses
+  }
 )

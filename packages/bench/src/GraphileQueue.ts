@@ -17,10 +17,7 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
   const queue: JobQueue = {
     name: "graphile-worker, no caps",
     database: url,
-    empty: attempt(
-      "The jobs could not be deleted",
-      () => PostgresServer.run(url, "TRUNCATE graphile_worker._private_jobs")
-    ),
+    empty: PostgresServer.truncate(url, "graphile_worker._private_jobs"),
     fill: (jobs) =>
       attempt("Jobs could not be added", async () => {
         for (let first = 0; first < jobs; first += GraphileWorker.jobsPerSet) {

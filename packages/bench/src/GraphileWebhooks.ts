@@ -45,10 +45,7 @@ const make = Effect.fnUntraced(function*(
     name,
     database: url,
     perSecond,
-    empty: attempt(
-      "The jobs could not be deleted",
-      () => PostgresServer.run(url, "TRUNCATE graphile_worker._private_jobs, send_log")
-    ),
+    empty: PostgresServer.truncate(url, "graphile_worker._private_jobs", "send_log"),
     register: (registered) =>
       Effect.sync(() => {
         urls = registered

@@ -3,7 +3,7 @@ import { Decision, UnitOfWork } from "@kinora/persistence"
 import { JobHandler, JobKind, Lanes, Scheduler, Worker } from "@kinora/scheduler"
 import { Effect, Layer, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { attempt, type Environment, failingWith } from "./Benchmark.ts"
+import { type Environment, failingWith } from "./Benchmark.ts"
 import { cap, jobMillis, type JobQueue } from "./JobQueue.ts"
 import * as KinoraServices from "./KinoraServices.ts"
 import * as PostgresServer from "./PostgresServer.ts"
@@ -23,10 +23,7 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
   const queue: JobQueue = {
     name: "kinora",
     database: url,
-    empty: attempt(
-      "The jobs could not be deleted",
-      () => PostgresServer.run(url, "TRUNCATE scheduler_job, scheduler_lane, scheduler_group")
-    ),
+    empty: PostgresServer.truncate(url, "scheduler_job", "scheduler_lane", "scheduler_group"),
     fill: (jobs, groups) => provided(enqueueAll(Array.from({ length: jobs }, (_, n) => `lane-${n % groups}`))),
     block: Effect.fnUntraced(function*(jobs) {
       const scheduler = yield* Scheduler.Scheduler

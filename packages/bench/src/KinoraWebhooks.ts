@@ -4,7 +4,7 @@ import { Crypto, Database, Stores } from "@kinora/hosting"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import { DeliveryWorker, SecretBox, UndiciTransport, Wakeup, Webhooks } from "@kinora/webhooks"
 import { Effect, Layer, Redacted, References } from "effect"
-import { attempt, type Environment, failingWith } from "./Benchmark.ts"
+import { type Environment, failingWith } from "./Benchmark.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 import { filler, type WebhookSender } from "./WebhookSender.ts"
 
@@ -19,11 +19,14 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
     name: "kinora",
     database: url,
     perSecond: 2_000,
-    empty: attempt("Webhooks could not be deleted", () =>
-      PostgresServer.run(
-        url,
-        "TRUNCATE webhooks_endpoint, webhooks_secret, webhooks_event, webhooks_delivery, webhooks_send"
-      )),
+    empty: PostgresServer.truncate(
+      url,
+      "webhooks_endpoint",
+      "webhooks_secret",
+      "webhooks_event",
+      "webhooks_delivery",
+      "webhooks_send"
+    ),
     register: Effect.fnUntraced(function*(urls) {
       const webhooks = yield* Webhooks.Webhooks
       yield* Effect.forEach(urls, (url, index) => webhooks.create(accountOf(index), { url }), { discard: true })

@@ -47,6 +47,10 @@ export const run = (url: string, ...statements: ReadonlyArray<string>): Promise<
     for (const statement of statements) await client.query(statement)
   })
 
+/** Deletes all rows of these tables. */
+export const truncate = (url: string, ...tables: ReadonlyArray<string>): Effect.Effect<void, BenchmarkFailure> =>
+  attempt("Rows could not be deleted", () => run(url, `TRUNCATE ${tables.join(", ")}`))
+
 /** Opens a connection and closes it afterwards. */
 export const withClient = async <A>(url: string, use: (client: Client) => Promise<A>): Promise<A> => {
   const client = new Client({ connectionString: url })

@@ -6,7 +6,7 @@
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type DateTime, type Effect, Schema } from "effect"
 import type { Failure, Generation, GenerationId, Kind, Output, Plan, Status } from "./Generation.ts"
-import type { KeyUsageRow, UsageRow, UsageSpan } from "./Usage.ts"
+import type { UsageReads } from "./Usage.ts"
 
 /** Start of an attempt of a generation. */
 export interface Start {
@@ -123,95 +123,88 @@ export interface Expired {
  * A row that cannot be decoded is still changed by a write. The write logs it and
  * omits it from its result, so that one damaged row does not block the others.
  */
-export class GenerationStore extends Context.Service<GenerationStore, {
-  /** Inserts new generations. */
-  readonly insert: (generations: ReadonlyArray<Generation>) => Effect.Effect<void, StorageError>
+export class GenerationStore extends Context.Service<
+  GenerationStore,
+  UsageReads & {
+    /** Inserts new generations. */
+    readonly insert: (generations: ReadonlyArray<Generation>) => Effect.Effect<void, StorageError>
 
-  /** Returns the generations that exist, each once, in no particular order. */
-  readonly find: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
+    /** Returns the generations that exist, each once, in no particular order. */
+    readonly find: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
-  /** Returns generations of an account, newest first. The cost depends on `limit` only. */
-  readonly list: (account: string, selection: Selection) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
+    /** Returns generations of an account, newest first. The cost depends on `limit` only. */
+    readonly list: (account: string, selection: Selection) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
-  /**
-   * Returns generations of an account that match all filters, newest first, at most `limit`, among the newest
-   * `readMax` of the selection. The cost depends on `readMax` only.
-   */
-  readonly filter: (account: string, selection: FilteredSelection) => Effect.Effect<Filtered, StorageError>
+    /**
+     * Returns generations of an account that match all filters, newest first, at most `limit`, among the newest
+     * `readMax` of the selection. The cost depends on `readMax` only.
+     */
+    readonly filter: (account: string, selection: FilteredSelection) => Effect.Effect<Filtered, StorageError>
 
-  /** Returns generations of all accounts, newest first. The cost depends on `limit` and the number of models only. */
-  readonly search: (selection: SearchSelection) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
+    /** Returns generations of all accounts, newest first. The cost depends on `limit` and the number of models only. */
+    readonly search: (selection: SearchSelection) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
-  /** Changes `pending` generations to `queued`. */
-  readonly queue: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
+    /** Changes `pending` generations to `queued`. */
+    readonly queue: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
 
-  /** Changes `queued` generations to `pending`. */
-  readonly unqueue: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
+    /** Changes `queued` generations to `pending`. */
+    readonly unqueue: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
 
-  /**
-   * Changes `queued` generations to `processing`, and adds an attempt to these and to those that are
-   * `processing`. Keeps the newest `attemptsKept` attempts. Returns those that changed, in no particular order.
-   */
-  readonly start: (starts: ReadonlyArray<Start>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
+    /**
+     * Changes `queued` generations to `processing`, and adds an attempt to these and to those that are
+     * `processing`. Keeps the newest `attemptsKept` attempts. Returns those that changed, in no particular order.
+     */
+    readonly start: (starts: ReadonlyArray<Start>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
-  /**
-   * Changes `processing` generations to `completed`, and generations in any state that
-   * is not final to `failed` or `cancelled`. The same statement adds the changed ones
-   * to the usage of the UTC day of `at`. Returns those that changed, in no particular order.
-   */
-  readonly end: (endings: ReadonlyArray<Ending>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
+    /**
+     * Changes `processing` generations to `completed`, and generations in any state that
+     * is not final to `failed` or `cancelled`. The same statement adds the changed ones
+     * to the usage of the UTC day of `at`. Returns those that changed, in no particular order.
+     */
+    readonly end: (endings: ReadonlyArray<Ending>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
-  /** Ends the last attempts of `processing` generations that have not ended, unless they are under another lease. */
-  readonly endAttempts: (
-    attempts: ReadonlyArray<AttemptKey>,
-    at: DateTime.Utc,
-    end: AttemptEnd
-  ) => Effect.Effect<void, StorageError>
+    /** Ends the last attempts of `processing` generations that have not ended, unless they are under another lease. */
+    readonly endAttempts: (
+      attempts: ReadonlyArray<AttemptKey>,
+      at: DateTime.Utc,
+      end: AttemptEnd
+    ) => Effect.Effect<void, StorageError>
 
-  /** Returns the newest attempts of a generation, oldest first. Earlier builds recorded none. */
-  readonly attempts: (id: GenerationId) => Effect.Effect<ReadonlyArray<Attempt>, StorageError>
+    /** Returns the newest attempts of a generation, oldest first. Earlier builds recorded none. */
+    readonly attempts: (id: GenerationId) => Effect.Effect<ReadonlyArray<Attempt>, StorageError>
 
-  /** Returns the usage of an account, sorted by day, plan, model and kind. */
-  readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>
+    /** Returns generations of these models that have not started, oldest first, except the excluded ones. */
+    readonly waiting: (
+      models: ReadonlyArray<string>,
+      limit: number,
+      except?: ReadonlyArray<GenerationId>
+    ) => Effect.Effect<ReadonlyArray<Subject>, StorageError>
 
-  /** Returns the usage of an account by API key, sorted by day, plan, model, kind and key, at most `limit` rows. */
-  readonly usageByKey: (
-    account: string,
-    span: UsageSpan,
-    limit: number
-  ) => Effect.Effect<ReadonlyArray<KeyUsageRow>, StorageError>
+    /**
+     * Returns completed generations that still have files, whose download window ended
+     * at or before `now`, and that are not put off beyond `now`; oldest first.
+     */
+    readonly expired: (now: DateTime.Utc, limit: number) => Effect.Effect<ReadonlyArray<Expired>, StorageError>
 
-  /** Returns generations of these models that have not started, oldest first, except the excluded ones. */
-  readonly waiting: (
-    models: ReadonlyArray<string>,
-    limit: number,
-    except?: ReadonlyArray<GenerationId>
-  ) => Effect.Effect<ReadonlyArray<Subject>, StorageError>
+    /** Hides generations from `expired` until the given time. */
+    readonly putOff: (ids: ReadonlyArray<GenerationId>, until: DateTime.Utc) => Effect.Effect<void, StorageError>
 
-  /**
-   * Returns completed generations that still have files, whose download window ended
-   * at or before `now`, and that are not put off beyond `now`; oldest first.
-   */
-  readonly expired: (now: DateTime.Utc, limit: number) => Effect.Effect<ReadonlyArray<Expired>, StorageError>
+    /** Removes the files from completed generations. The generations stay. */
+    readonly clearOutput: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
 
-  /** Hides generations from `expired` until the given time. */
-  readonly putOff: (ids: ReadonlyArray<GenerationId>, until: DateTime.Utc) => Effect.Effect<void, StorageError>
+    /**
+     * Deletes generations that ended before `before` and have no files, oldest first, and returns
+     * their number. Skips those that another unit has locked.
+     */
+    readonly deleteEnded: (before: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
 
-  /** Removes the files from completed generations. The generations stay. */
-  readonly clearOutput: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
+    /**
+     * Ends the download window of the account's results at `at`, so that `expired` returns them, and deletes generations of the
+     * account that have ended and have no files, up to `limit`. Returns the number of deleted ones. Skips locked ones.
+     */
+    readonly forget: (account: string, at: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
 
-  /**
-   * Deletes generations that ended before `before` and have no files, oldest first, and returns
-   * their number. Skips those that another unit has locked.
-   */
-  readonly deleteEnded: (before: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
-
-  /**
-   * Ends the download window of the account's results at `at`, so that `expired` returns them, and deletes generations of the
-   * account that have ended and have no files, up to `limit`. Returns the number of deleted ones. Skips locked ones.
-   */
-  readonly forget: (account: string, at: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
-
-  /** Deletes usage of UTC days before `day` (YYYY-MM-DD), oldest first, and returns the number of rows. Skips locked rows. */
-  readonly deleteUsage: (day: string, limit: number) => Effect.Effect<number, StorageError>
-}>()("@kinora/generations/GenerationStore") {}
+    /** Deletes usage of UTC days before `day` (YYYY-MM-DD), oldest first, and returns the number of rows. Skips locked rows. */
+    readonly deleteUsage: (day: string, limit: number) => Effect.Effect<number, StorageError>
+  }
+>()("@kinora/generations/GenerationStore") {}

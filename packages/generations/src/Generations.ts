@@ -33,7 +33,7 @@ import { makeWatch } from "./internal/read/generationWatch.ts"
 import { makeReads } from "./internal/read/reads.ts"
 import { type ListCriteria, makeSearch, type SearchCriteria } from "./internal/read/search.ts"
 import type { ModelStatuses } from "./ModelStatuses.ts"
-import type { KeyUsageRow, UsageRow, UsageSpan } from "./Usage.ts"
+import type { UsageReads } from "./Usage.ts"
 
 export type { CreateCommand, Created, RequestIdentity } from "./CreateCommand.ts"
 export { isFailedByOperator } from "./internal/end/intervene.ts"
@@ -53,114 +53,107 @@ export type Failure = GenerationError | StorageError
  * Creates, reads, lists, awaits and ends generations. Reads and changes are confined
  * to the given account: another account's generation is `NotFound`.
  */
-export class Generations extends Context.Service<Generations, {
-  /**
-   * Returns the generation that an earlier request with this identity created, if any.
-   * Call it before rate limits that replays must not count towards. Fails with
-   * `KeyReused` if the key belongs to a request with another body.
-   */
-  readonly replay: (
-    account: string,
-    identity: RequestIdentity
-  ) => Effect.Effect<Option.Option<Generation>, Failure>
+export class Generations extends Context.Service<
+  Generations,
+  UsageReads & {
+    /**
+     * Returns the generation that an earlier request with this identity created, if any.
+     * Call it before rate limits that replays must not count towards. Fails with
+     * `KeyReused` if the key belongs to a request with another body.
+     */
+    readonly replay: (
+      account: string,
+      identity: RequestIdentity
+    ) => Effect.Effect<Option.Option<Generation>, Failure>
 
-  /**
-   * Creates a generation, or returns the one that the same request created before.
-   *
-   * Validates model, plan and parameters, and checks credits or quota and the room in the
-   * queue. Then it stores the input images and asks the `Moderation`, unless it accepts
-   * everything. At last one unit of work claims the identity, charges the account, takes a slot or a place in the queue
-   * and inserts the generation. A refused call leaves nothing behind, so its key can be
-   * used again. Concurrent calls share units of work.
-   */
-  readonly create: (command: CreateCommand) => Effect.Effect<Created, Failure>
+    /**
+     * Creates a generation, or returns the one that the same request created before.
+     *
+     * Validates model, plan and parameters, and checks credits or quota and the room in the
+     * queue. Then it stores the input images and asks the `Moderation`, unless it accepts
+     * everything. At last one unit of work claims the identity, charges the account, takes a slot or a place in the queue
+     * and inserts the generation. A refused call leaves nothing behind, so its key can be
+     * used again. Concurrent calls share units of work.
+     */
+    readonly create: (command: CreateCommand) => Effect.Effect<Created, Failure>
 
-  /** Returns the generation. */
-  readonly get: (account: string, id: string) => Effect.Effect<Generation, Failure>
+    /** Returns the generation. */
+    readonly get: (account: string, id: string) => Effect.Effect<Generation, Failure>
 
-  /**
-   * Returns a page of the account's generations, newest first. The cost depends on the length of the page only. With
-   * `model`, `key` or `text`, a call reads at most `filteredMax` generations of the account, so that a page can have fewer than
-   * `limit` generations although another one follows.
-   */
-  readonly list: (account: string, criteria: ListCriteria) => Effect.Effect<Page, StorageError>
+    /**
+     * Returns a page of the account's generations, newest first. The cost depends on the length of the page only. With
+     * `model`, `key` or `text`, a call reads at most `filteredMax` generations of the account, so that a page can have fewer than
+     * `limit` generations although another one follows.
+     */
+    readonly list: (account: string, criteria: ListCriteria) => Effect.Effect<Page, StorageError>
 
-  /** Returns a page of the generations of all accounts, newest first, for operators; with `account`, like `list`. */
-  readonly search: (criteria: SearchCriteria) => Effect.Effect<Page, StorageError>
+    /** Returns a page of the generations of all accounts, newest first, for operators; with `account`, like `list`. */
+    readonly search: (criteria: SearchCriteria) => Effect.Effect<Page, StorageError>
 
-  /** Returns the generation once it is final, or its current state after `timeout` or when the process shuts down. */
-  readonly wait: (
-    account: string,
-    id: string,
-    timeout: Duration.Input
-  ) => Effect.Effect<Generation, Failure>
+    /** Returns the generation once it is final, or its current state after `timeout` or when the process shuts down. */
+    readonly wait: (
+      account: string,
+      id: string,
+      timeout: Duration.Input
+    ) => Effect.Effect<Generation, Failure>
 
-  /**
-   * Emits the generation now and after each change of its state. Of two changes in
-   * quick succession, the first may be skipped. Ends after the final state, or when the
-   * process shuts down.
-   */
-  readonly changes: (account: string, id: string) => Stream.Stream<Generation, Failure>
+    /**
+     * Emits the generation now and after each change of its state. Of two changes in
+     * quick succession, the first may be skipped. Ends after the final state, or when the
+     * process shuts down.
+     */
+    readonly changes: (account: string, id: string) => Stream.Stream<Generation, Failure>
 
-  /**
-   * Emits the account's generations when they are created and when they change their state, from now on. Of two changes
-   * of a generation in quick succession, the first may be skipped. With `since`, begins with the newest 100 that have not
-   * ended, or that ended after that time or shortly before. Ends when the process shuts down.
-   */
-  readonly accountChanges: (account: string, since?: DateTime.Utc) => Stream.Stream<Generation, StorageError>
+    /**
+     * Emits the account's generations when they are created and when they change their state, from now on. Of two changes
+     * of a generation in quick succession, the first may be skipped. With `since`, begins with the newest 100 that have not
+     * ended, or that ended after that time or shortly before. Ends when the process shuts down.
+     */
+    readonly accountChanges: (account: string, since?: DateTime.Utc) => Stream.Stream<Generation, StorageError>
 
-  /** Returns the number and cost of the account's jobs by the day they ended, sorted by day, plan, model and kind. */
-  readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>
+    /**
+     * Restarts the window in which requests without a key match this request, which
+     * created the generation `id`. Has no effect on a request with a key or on another
+     * account's generation.
+     */
+    readonly extend: (
+      account: string,
+      identity: RequestIdentity,
+      id: GenerationId
+    ) => Effect.Effect<void, StorageError>
 
-  /** Returns the usage by API key, sorted by day, plan, model, kind and key, at most `limit` rows. */
-  readonly usageByKey: (
-    account: string,
-    span: UsageSpan,
-    limit: number
-  ) => Effect.Effect<ReadonlyArray<KeyUsageRow>, StorageError>
+    /**
+     * Cancels a generation that has not started and refunds it in the same unit of work.
+     * Returns a generation that is already cancelled. Fails with `NotCancellable` if the
+     * generation has started or ended.
+     */
+    readonly cancel: (account: string, id: string) => Effect.Effect<Generation, Failure>
 
-  /**
-   * Restarts the window in which requests without a key match this request, which
-   * created the generation `id`. Has no effect on a request with a key or on another
-   * account's generation.
-   */
-  readonly extend: (
-    account: string,
-    identity: RequestIdentity,
-    id: GenerationId
-  ) => Effect.Effect<void, StorageError>
+    /**
+     * Fails a generation that has not ended, for an operator, and refunds it in the same unit of
+     * work. Its worker stops at its next heartbeat, and its result is not accepted. Returns a
+     * generation that was failed like this before. Fails with `AlreadyEnded` otherwise.
+     */
+    readonly fail: (account: string, id: string) => Effect.Effect<Generation, Failure>
 
-  /**
-   * Cancels a generation that has not started and refunds it in the same unit of work.
-   * Returns a generation that is already cancelled. Fails with `NotCancellable` if the
-   * generation has started or ended.
-   */
-  readonly cancel: (account: string, id: string) => Effect.Effect<Generation, Failure>
+    /**
+     * Takes a started generation from its worker, for an operator, and queues it again without
+     * counting the attempt. The worker stops at its next heartbeat, and its result is not accepted.
+     * Changes nothing if no worker runs it. Fails with `AlreadyEnded` if it has ended.
+     */
+    readonly requeue: (account: string, id: string) => Effect.Effect<Generation, Failure>
 
-  /**
-   * Fails a generation that has not ended, for an operator, and refunds it in the same unit of
-   * work. Its worker stops at its next heartbeat, and its result is not accepted. Returns a
-   * generation that was failed like this before. Fails with `AlreadyEnded` otherwise.
-   */
-  readonly fail: (account: string, id: string) => Effect.Effect<Generation, Failure>
-
-  /**
-   * Takes a started generation from its worker, for an operator, and queues it again without
-   * counting the attempt. The worker stops at its next heartbeat, and its result is not accepted.
-   * Changes nothing if no worker runs it. Fails with `AlreadyEnded` if it has ended.
-   */
-  readonly requeue: (account: string, id: string) => Effect.Effect<Generation, Failure>
-
-  /**
-   * Returns the location of a result file. Without `account`, the caller has verified a
-   * signed URL and any account's file is returned.
-   */
-  readonly file: (
-    id: string,
-    file: File,
-    account?: string
-  ) => Effect.Effect<{ readonly generation: Generation; readonly file: StoredFile }, Failure>
-}>()("@kinora/generations/Generations") {}
+    /**
+     * Returns the location of a result file. Without `account`, the caller has verified a
+     * signed URL and any account's file is returned.
+     */
+    readonly file: (
+      id: string,
+      file: File,
+      account?: string
+    ) => Effect.Effect<{ readonly generation: Generation; readonly file: StoredFile }, Failure>
+  }
+>()("@kinora/generations/Generations") {}
 
 /** Options for `Generations.layerWith`. */
 export interface GenerationsOptions {

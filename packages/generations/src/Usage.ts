@@ -1,4 +1,6 @@
 /** Daily usage reports of an account. */
+import type { StorageError } from "@kinora/persistence/StorageError"
+import type { Effect } from "effect"
 import type { Kind, Plan } from "./Generation.ts"
 
 /** Jobs of one model and plan group that ended on a UTC day. */
@@ -25,4 +27,17 @@ export interface KeyUsageRow extends UsageRow {
 export interface UsageSpan {
   readonly from: string
   readonly to: string
+}
+
+/** Reads of usage, of `Generations` and of its store. */
+export interface UsageReads {
+  /** Returns the number and cost of the account's jobs by the day they ended, sorted by day, plan, model and kind. */
+  readonly usage: (account: string, span: UsageSpan) => Effect.Effect<ReadonlyArray<UsageRow>, StorageError>
+
+  /** Returns the usage by API key, sorted by day, plan, model, kind and key, at most `limit` rows. */
+  readonly usageByKey: (
+    account: string,
+    span: UsageSpan,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<KeyUsageRow>, StorageError>
 }

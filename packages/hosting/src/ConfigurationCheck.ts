@@ -9,7 +9,7 @@
 import { PlanTable } from "@kinora/accounts"
 import { Catalog, Model } from "@kinora/catalog"
 import { Fingerprint } from "@kinora/idempotency"
-import type { Migrations } from "@kinora/persistence"
+import { Migrations } from "@kinora/persistence"
 import * as Rows from "@kinora/persistence/Rows"
 import { DateTime, type Duration, Effect, Layer, Random, Schema } from "effect"
 import type { Digest } from "effect/crypto"
@@ -41,9 +41,8 @@ export interface Configuration {
 export const migrations: Migrations.Migrations = {
   namespace: "host",
   migrations: {
-    "0001_configuration": Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`
+    "0001_configuration": Migrations.statements((sql) => [
+      sql`
         CREATE TABLE host_configuration (
           id text PRIMARY KEY,
           name text NOT NULL,
@@ -52,7 +51,7 @@ export const migrations: Migrations.Migrations = {
           until timestamptz NOT NULL
         )
       `
-    })
+    ])
   }
 }
 

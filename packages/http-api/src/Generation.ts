@@ -169,3 +169,18 @@ export const ReplayedResponse = ReplayedGeneration.pipe(HttpApiSchema.encodeToWi
   }),
   decode: ({ body, headers }) => new ReplayedGeneration({ generation: body, location: headers.location })
 }))
+
+/** Returns the extension of the name of a file with this media type of results; `bin` for any other. */
+export const fileExtensionOf = (mime: string): string => extensions.get(mime) ?? "bin"
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const extensions: ReadonlyMap<string, string> = new Map([
+  ["image/png", "png"],
+  ["image/jpeg", "jpg"],
+  ["image/webp", "webp"],
+  ["video/mp4", "mp4"],
+  ["video/webm", "webm"]
+])

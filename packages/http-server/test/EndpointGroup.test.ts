@@ -20,16 +20,12 @@ const Api = HttpApi.make("api").add(
 it.effect("runs handlers with their middleware, and not in the context in which they were made", () =>
   Effect.gen(function*() {
     let requests = 0
-    const group = EndpointGroup.make(
-      Api,
-      "names",
-      Effect.fnUntraced(function*(handlers) {
-        const name = yield* Name
-        return handlers.handleAll({
-          find: () => Effect.withFiber(({ context }) => Effect.succeed({ name, keys: [...context.mapUnsafe.keys()] }))
-        })
+    const group = EndpointGroup.make(Api, "names", function*(handlers) {
+      const name = yield* Name
+      return handlers.handleAll({
+        find: () => Effect.withFiber(({ context }) => Effect.succeed({ name, keys: [...context.mapUnsafe.keys()] }))
       })
-    )
+    })
     const app = yield* HttpRouter.toHttpEffect(
       HttpApiBuilder.layer(Api).pipe(
         Layer.provide(group),

@@ -1,4 +1,5 @@
 /** Refusals of the ledger. A refused command changes nothing. */
+import * as Rejection from "@kinora/persistence/Rejection"
 import { Schema } from "effect"
 import { LotId } from "./internal/ids.ts"
 
@@ -47,10 +48,8 @@ export class UnknownLot extends Schema.TaggedError<UnknownLot>("@kinora/ledger/U
 export type ChargeRefusal = InsufficientCredits | QuotaExceeded | AlreadyCharged
 
 /** The ledger refused a command. Nothing was changed. */
-export class LedgerError extends Schema.TaggedError<LedgerError>("@kinora/ledger/LedgerError")("LedgerError", {
-  reason: Schema.Union([InsufficientCredits, QuotaExceeded, AlreadyCharged, UnknownCharge, GrantExpired, UnknownLot])
-}) {
-  override get message(): string {
-    return `The ledger rejected the command: ${this.reason._tag}`
-  }
-}
+export class LedgerError extends Rejection.define<LedgerError>("@kinora/ledger/LedgerError")(
+  "LedgerError",
+  "The ledger",
+  Schema.Union([InsufficientCredits, QuotaExceeded, AlreadyCharged, UnknownCharge, GrantExpired, UnknownLot])
+) {}

@@ -35,7 +35,7 @@ const operatorMethods = ({ access, makeMap }: UnitOfWork.MemoryBackend["Service"
 
   return {
     // The memory backend runs one unit at a time, so no lock is needed.
-    lockAll: Effect.void,
+    lockAll: () => Effect.void,
     count: (now) => access(() => Array.from(rows.values()).filter(({ operator }) => isActive(operator, now)).length),
     insert: (operator, hash) => access(() => rows.set(operator.id, { operator, hash, formerHash: undefined })),
     find,

@@ -14,7 +14,7 @@ export interface TokenOwner {
 /** Stores operators and audit entries. */
 export class OperatorStore extends Context.Service<OperatorStore, {
   /** Locks the set of operators until the unit ends, so that the number of operators does not change meanwhile. */
-  readonly lockAll: Effect.Effect<void, StorageError.StorageError>
+  readonly lockAll: () => Effect.Effect<void, StorageError.StorageError>
 
   /** Returns the number of operators that are neither revoked nor expired at `now`. */
   readonly count: (now: DateTime.Utc) => Effect.Effect<number, StorageError.StorageError>

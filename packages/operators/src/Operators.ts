@@ -76,7 +76,7 @@ const make = Effect.fnUntraced(function*({ operatorsMax = 100 }: OperatorsOption
   const withRandom = Effect.provideService(SecureRandom.SecureRandom, random)
 
   const insert = Effect.fnUntraced(function*(operator: Operator, hash: string) {
-    yield* store.lockAll
+    yield* store.lockAll()
     if ((yield* store.count(operator.createdAt)) >= operatorsMax) {
       return yield* refuse(new OperatorsError.TooManyOperators({ operatorsMax }))
     }

@@ -1,4 +1,5 @@
 /** Errors of `Operators` and `AuditLog`. */
+import * as Rejection from "@kinora/persistence/Rejection"
 import { Schema } from "effect"
 import { OperatorId } from "./Operator.ts"
 
@@ -58,14 +59,11 @@ export const OperatorsErrorReason = Schema.Union([
 export type OperatorsErrorReason = typeof OperatorsErrorReason.Type
 
 /** The error of a rejected command. Nothing was changed. */
-export class OperatorsError extends Schema.TaggedError<OperatorsError>("@kinora/operators/OperatorsError")(
+export class OperatorsError extends Rejection.define<OperatorsError>("@kinora/operators/OperatorsError")(
   "OperatorsError",
-  { reason: OperatorsErrorReason }
-) {
-  override get message(): string {
-    return `Operators rejected the command: ${this.reason._tag}`
-  }
-}
+  "Operators",
+  OperatorsErrorReason
+) {}
 
 /**
  * The token does not authenticate. `unknown`: no operator has it. `expired`: the operator has expired, or the overlap

@@ -1,8 +1,8 @@
 /** Operators and audit entries in Postgres. Of a token, the tables hold the hash and the first 12 characters. */
 import type { Migrations } from "@kinora/persistence/Migrations"
-import { mapSql, methods } from "@kinora/persistence/StorageError"
-import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import * as SqlStore from "@kinora/persistence/SqlStore"
+import type { Layer } from "effect"
+import type { SqlClient } from "effect/sql"
 import * as Audit from "./internal/sql/audit.ts"
 import { auditRoles, operatorsTables } from "./internal/sql/migrations.ts"
 import * as Rows from "./internal/sql/operators.ts"
@@ -15,24 +15,22 @@ export const migrations: Migrations = {
 }
 
 /** A store over the surrounding database. */
-export const layer: Layer.Layer<OperatorStore, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<OperatorStore, never, SqlClient.SqlClient> = SqlStore.layer(
   OperatorStore,
-  Effect.map(SqlClient.SqlClient, (sql) =>
-    OperatorStore.of({
-      lockAll: Rows.lockAll(sql).pipe(mapSql("OperatorStore.lockAll")),
-      ...methods("OperatorStore", sql, {
-        count: Rows.count,
-        insert: Rows.insert,
-        find: Rows.find,
-        lock: Rows.lock,
-        list: Rows.list,
-        replaceToken: Rows.replaceToken,
-        revoke: Rows.revoke,
-        findOwner: Rows.findOwner,
-        noteUse: Rows.noteUse,
-        append: Audit.append,
-        entries: Audit.entries,
-        deleteEntries: Audit.deleteEntries
-      })
-    }))
+  "OperatorStore",
+  {
+    lockAll: Rows.lockAll,
+    count: Rows.count,
+    insert: Rows.insert,
+    find: Rows.find,
+    lock: Rows.lock,
+    list: Rows.list,
+    replaceToken: Rows.replaceToken,
+    revoke: Rows.revoke,
+    findOwner: Rows.findOwner,
+    noteUse: Rows.noteUse,
+    append: Audit.append,
+    entries: Audit.entries,
+    deleteEntries: Audit.deleteEntries
+  }
 )

@@ -1,4 +1,5 @@
 /** Errors of `Payments`. */
+import * as Rejection from "@kinora/persistence/Rejection"
 import { Schema } from "effect"
 import { PaymentId } from "./Payment.ts"
 import { PaymentsDisabled, ProviderRejected, ProviderUnavailable } from "./PaymentProvider.ts"
@@ -36,12 +37,8 @@ export const PaymentsErrorReason = Schema.Union([
 export type PaymentsErrorReason = typeof PaymentsErrorReason.Type
 
 /** The error of a rejected command. Nobody can pay by it. */
-export class PaymentsError extends Schema.TaggedError<PaymentsError>("@kinora/payments/PaymentsError")(
+export class PaymentsError extends Rejection.define<PaymentsError>("@kinora/payments/PaymentsError")(
   "PaymentsError",
-  { reason: PaymentsErrorReason }
-) {
-  override get message(): string {
-    const { reason } = this
-    return reason.message === "" ? `Payments rejected the command: ${reason._tag}` : reason.message
-  }
-}
+  "Payments",
+  PaymentsErrorReason
+) {}

@@ -1,8 +1,8 @@
 /** Payments in Postgres. The table holds neither addresses of checkouts nor anything about the customer but the account. */
 import type { Migrations } from "@kinora/persistence/Migrations"
-import { methods } from "@kinora/persistence/StorageError"
-import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import * as SqlStore from "@kinora/persistence/SqlStore"
+import type { Layer } from "effect"
+import type { SqlClient } from "effect/sql"
 import { paymentsTable } from "./internal/sql/migrations.ts"
 import * as Rows from "./internal/sql/payments.ts"
 import { PaymentStore } from "./PaymentStore.ts"
@@ -14,19 +14,19 @@ export const migrations: Migrations = {
 }
 
 /** A store over the surrounding database. */
-export const layer: Layer.Layer<PaymentStore, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<PaymentStore, never, SqlClient.SqlClient> = SqlStore.layer(
   PaymentStore,
-  Effect.map(SqlClient.SqlClient, (sql) =>
-    PaymentStore.of(methods("PaymentStore", sql, {
-      lockAccount: Rows.lockAccount,
-      countOpen: Rows.countOpen,
-      insert: Rows.insert,
-      find: Rows.find,
-      lock: Rows.lock,
-      saveCheckout: Rows.saveCheckout,
-      settle: Rows.settle,
-      list: Rows.list,
-      claimDue: Rows.claimDue,
-      deleteSettled: Rows.deleteSettled
-    })))
+  "PaymentStore",
+  {
+    lockAccount: Rows.lockAccount,
+    countOpen: Rows.countOpen,
+    insert: Rows.insert,
+    find: Rows.find,
+    lock: Rows.lock,
+    saveCheckout: Rows.saveCheckout,
+    settle: Rows.settle,
+    list: Rows.list,
+    claimDue: Rows.claimDue,
+    deleteSettled: Rows.deleteSettled
+  }
 )

@@ -1,6 +1,7 @@
 /** Deletion of old rows in SQL, in sets of a limited size. `Sweep` runs it at an interval. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import * as DatabaseTime from "./DatabaseTime.ts"
 
 /** The rows to delete. Names and expressions are parts of the statement: pass constants only. */
 export interface DeletionOptions {
@@ -40,3 +41,19 @@ export const statement = (
 /** Runs `statement`, and returns the number of deleted rows. */
 export const run = (sql: SqlClient.SqlClient, options: DeletionOptions): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(statement(sql, options), (rows) => rows.length)
+
+/** The rows to delete once they have expired. */
+export interface ExpiredOptions extends Pick<DeletionOptions, "table" | "key" | "limit"> {
+  /** The expression for the time at which a row expires. It needs an index. Default: the column `expires_at`. */
+  readonly expiresAt?: string | undefined
+}
+
+/** Deletes rows that have expired by the time of the database, the earliest first. Returns their number. */
+export const expired = (
+  sql: SqlClient.SqlClient,
+  { expiresAt = "expires_at", key, limit, table }: ExpiredOptions
+): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.flatMap(
+    DatabaseTime.now,
+    (now) => run(sql, { table, key, where: sql`${sql.literal(expiresAt)} <= ${now}`, orderBy: expiresAt, limit })
+  )

@@ -5,7 +5,7 @@
  * a table, since the migrations of the second one would be skipped silently.
  */
 import { Cause, Data, Duration, Effect, Layer, Schedule } from "effect"
-import { Migrator, SqlClient } from "effect/sql"
+import { Migrator, SqlClient, type SqlError, type Statement } from "effect/sql"
 import * as ConcurrentIndexes from "./internal/concurrentIndexes.ts"
 import * as LockTimeout from "./internal/lockTimeout.ts"
 import type { StorageError } from "./StorageError.ts"
@@ -27,6 +27,12 @@ export interface Migrations {
    */
   readonly indexes?: Readonly<Record<string, string>> | undefined
 }
+
+/** Returns the migration that runs these statements in order. */
+export const statements = (
+  list: (sql: SqlClient.SqlClient) => ReadonlyArray<Statement.Statement<unknown>>
+): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
+  SqlClient.SqlClient.use((sql) => Effect.forEach(list(sql), (statement) => statement, { discard: true }))
 
 /** The schema in the database differs from the schema of this build. */
 export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{

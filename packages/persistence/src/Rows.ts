@@ -13,7 +13,7 @@
  * Declare the columns of a statement that runs often as a constant: the text that depends on
  * them only is computed once per object.
  */
-import { DateTime, Effect, identity, Schema } from "effect"
+import { Array as Arr, DateTime, Effect, identity, Option, Schema } from "effect"
 import { Statement } from "effect/sql"
 
 /** The values of each column type, as a row holds them. */
@@ -147,6 +147,12 @@ export const decodeAll = <Row extends Schema.Codec<unknown, unknown>>(
   const decode = Schema.decodeUnknownEffect(Schema.Array<Row>(row))
   return (statement) => Effect.flatMap(statement, decode)
 }
+
+/** Converts the first of the decoded rows of a statement, if there is one. */
+export const first =
+  <Row, A>(convert: (row: Row) => A) =>
+  <E, R>(rows: Effect.Effect<ReadonlyArray<Row>, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
+    Effect.map(rows, (rows) => Option.map(Arr.head(rows), convert))
 
 /** Decodes the number that a statement such as `SELECT count(*)::int4 AS count FROM ledger_entry` returns. */
 export const decodeCount = <E, R>(

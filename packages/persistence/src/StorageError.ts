@@ -3,7 +3,7 @@
  * are errors of their package instead.
  */
 import { Cause, Effect, Schema } from "effect"
-import { type SqlClient, SqlError } from "effect/sql"
+import { SqlError } from "effect/sql"
 import { sqlStateOf } from "./internal/sqlErrors.ts"
 
 /**
@@ -56,29 +56,6 @@ export const mapSql = (operation: string) =>
       return Effect.fail(error as Exclude<E, SqlError.SqlError | Schema.SchemaError>)
     }
   )
-
-/** Functions that run statements, by the names of the methods of a store. */
-export type Statements = Readonly<
-  Record<string, (sql: SqlClient.SqlClient, ...args: ReadonlyArray<never>) => Effect.Effect<unknown, unknown, unknown>>
->
-
-/** The methods of a store that run statements. */
-export type Methods<Of extends Statements> = {
-  readonly [Name in keyof Of]: Of[Name] extends
-    (sql: SqlClient.SqlClient, ...args: infer Args) => Effect.Effect<infer A, infer E, infer R>
-    ? (...args: Args) => Effect.Effect<A, Exclude<E, SqlError.SqlError | Schema.SchemaError> | StorageError, R>
-    : never
-}
-
-/** Makes the methods of a SQL store from functions that run its statements. `mapSql` converts the failures of each. */
-export const methods = <Of extends Statements>(store: string, sql: SqlClient.SqlClient, statements: Of): Methods<Of> =>
-  // Entries lose the relation between a name and its function, which `Methods` states.
-  Object.fromEntries<unknown>(
-    Object.entries(statements).map(([name, run]) => {
-      const map = mapSql(`${store}.${name}`)
-      return [name, (...args: ReadonlyArray<never>) => map(run(sql, ...args))]
-    })
-  ) as Methods<Of>
 
 /**
  * Returns the failure of the backend in a cause, or `undefined`. Searches defects too,

@@ -10,7 +10,15 @@ const first = { "0001_shelf": statement("CREATE TABLE library_shelf (id int PRIM
 const both = { ...first, "0002_label": statement("ALTER TABLE library_shelf ADD COLUMN label text") }
 const library = { namespace: "library", migrations: first }
 const newerLibrary = { namespace: "library", migrations: both }
-const garden = { namespace: "garden", migrations: { "0001_bed": statement("CREATE TABLE garden_bed (id int)") } }
+const garden = {
+  namespace: "garden",
+  migrations: {
+    "0001_bed": Migrations.statements((sql) => [
+      sql`CREATE TABLE garden_bed (id int)`,
+      sql`INSERT INTO garden_bed VALUES (7)`
+    ])
+  }
+}
 
 for (const [name, database] of TestDatabase.all) {
   layer(database)(`Migrations (${name})`, (it) => {
@@ -24,7 +32,7 @@ for (const [name, database] of TestDatabase.all) {
         yield* Migrations.run([newerLibrary, garden])
         yield* Migrations.check([newerLibrary, garden])
         yield* sql`INSERT INTO library_shelf (id, label) VALUES (1, 'a')`
-        yield* sql`SELECT id FROM garden_bed`
+        assert.deepStrictEqual(yield* sql`SELECT id FROM garden_bed`, [{ id: 7 }])
 
         const error = yield* Effect.flip(Migrations.run([library]))
         assert.strictEqual(

@@ -22,18 +22,8 @@ import type {
   Release,
   RenewalOptions
 } from "./internal/requests.ts"
-import type {
-  AloneQuestion,
-  Drift,
-  LaneSelection,
-  LaneStatus,
-  Offer,
-  Queue,
-  Rescued,
-  Swapped,
-  WorkerSelection,
-  WorkerStatus
-} from "./internal/storeTypes.ts"
+import type { StatusReads } from "./internal/statusReads.ts"
+import type { AloneQuestion, Drift, Rescued, Swapped } from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 import type * as Lanes from "./Lanes.ts"
 import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
@@ -43,157 +33,150 @@ import * as SqlSchedulerStore from "./SqlSchedulerStore.ts"
 import * as Wakeup from "./Wakeup.ts"
 
 /** Schedules jobs. */
-export class Scheduler extends Context.Service<Scheduler, {
-  /**
-   * Loads lanes, and jobs in them, to decide on with `Lanes`. Locks them until the
-   * surrounding unit of work ends, in the order groups, lanes, jobs. Call it inside a
-   * unit, once, after all locks that come before lanes (idempotency keys, accounts) and
-   * before rows of your own that belong to a job. Creates a missing lane with a cap of
-   * 0. Dies outside of a unit, and if a lane belongs to another group.
-   */
-  readonly load: (request: LoadRequest) => Effect.Effect<Lanes.Lanes, StorageError>
+export class Scheduler extends Context.Service<
+  Scheduler,
+  StatusReads & {
+    /**
+     * Loads lanes, and jobs in them, to decide on with `Lanes`. Locks them until the
+     * surrounding unit of work ends, in the order groups, lanes, jobs. Call it inside a
+     * unit, once, after all locks that come before lanes (idempotency keys, accounts) and
+     * before rows of your own that belong to a job. Creates a missing lane with a cap of
+     * 0. Dies outside of a unit, and if a lane belongs to another group.
+     */
+    readonly load: (request: LoadRequest) => Effect.Effect<Lanes.Lanes, StorageError>
 
-  /**
-   * Writes what was decided since `load`, and gives free slots to the jobs that wait
-   * longest, those that a live worker claims before the others. Returns the jobs that were
-   * pending, or enqueued as pending, and now hold a slot. Wakes workers after the unit has committed. Call it once per `load`: lanes
-   * that were saved already, or that are not based on the stored ones, are a defect. A
-   * `save` that does not succeed dooms the unit, also if the caller recovers.
-   */
-  readonly save: (lanes: Lanes.Lanes) => Effect.Effect<{ readonly promoted: ReadonlyArray<string> }, StorageError>
+    /**
+     * Writes what was decided since `load`, and gives free slots to the jobs that wait
+     * longest, those that a live worker claims before the others. Returns the jobs that were
+     * pending, or enqueued as pending, and now hold a slot. Wakes workers after the unit has committed. Call it once per `load`: lanes
+     * that were saved already, or that are not based on the stored ones, are a defect. A
+     * `save` that does not succeed dooms the unit, also if the caller recovers.
+     */
+    readonly save: (lanes: Lanes.Lanes) => Effect.Effect<{ readonly promoted: ReadonlyArray<string> }, StorageError>
 
-  /**
-   * Fails with `QueueFull` if a job of this lane would be refused now. Takes no locks and
-   * reserves nothing, so a later enqueue can still be refused. Call it before work that a
-   * refusal would waste.
-   */
-  readonly checkRoom: (request: PlaceRequest) => Effect.Effect<void, SchedulerError | StorageError>
+    /**
+     * Fails with `QueueFull` if a job of this lane would be refused now. Takes no locks and
+     * reserves nothing, so a later enqueue can still be refused. Call it before work that a
+     * refusal would waste.
+     */
+    readonly checkRoom: (request: PlaceRequest) => Effect.Effect<void, SchedulerError | StorageError>
 
-  /** Enqueues one job like `Lanes.enqueue`. Fails with `QueueFull`. Folds concurrent calls into one unit. */
-  readonly enqueue: <Payload>(
-    command: Enqueue<Payload>
-  ) => Effect.Effect<JobAddress & { readonly state: "pending" | "queued" }, SchedulerError | StorageError>
-  /** Cancels one job like `Lanes.cancel`. Fails with `NotFound` or `AlreadyRunning`. Folds concurrent calls. */
-  readonly cancel: (job: string) => Effect.Effect<JobAddress & Pick<JobStatus, "state">, SchedulerError | StorageError>
-  /** Settles one job like `Lanes.settle`. Fails with `LeaseLost`. Folds concurrent calls. */
-  readonly settle: (
-    lease: Lease & JobAddress
-  ) => Effect.Effect<JobAddress & Pick<JobStatus, "state">, SchedulerError | StorageError>
-  /**
-   * Sets the number of slots of one lane, and its weight if it is given. A higher cap promotes waiting jobs; a lower one
-   * takes no slot from the jobs that hold one. Returns the promoted jobs, and wakes workers for
-   * them after the unit has committed. In a unit of your own, call it before `load` or after
-   * `save`.
-   */
-  readonly setCap: (
-    command: CapCommand
-  ) => Effect.Effect<{ readonly promoted: ReadonlyArray<string> }, StorageError>
+    /** Enqueues one job like `Lanes.enqueue`. Fails with `QueueFull`. Folds concurrent calls into one unit. */
+    readonly enqueue: <Payload>(
+      command: Enqueue<Payload>
+    ) => Effect.Effect<JobAddress & { readonly state: "pending" | "queued" }, SchedulerError | StorageError>
+    /** Cancels one job like `Lanes.cancel`. Fails with `NotFound` or `AlreadyRunning`. Folds concurrent calls. */
+    readonly cancel: (
+      job: string
+    ) => Effect.Effect<JobAddress & Pick<JobStatus, "state">, SchedulerError | StorageError>
+    /** Settles one job like `Lanes.settle`. Fails with `LeaseLost`. Folds concurrent calls. */
+    readonly settle: (
+      lease: Lease & JobAddress
+    ) => Effect.Effect<JobAddress & Pick<JobStatus, "state">, SchedulerError | StorageError>
+    /**
+     * Sets the number of slots of one lane, and its weight if it is given. A higher cap promotes waiting jobs; a lower one
+     * takes no slot from the jobs that hold one. Returns the promoted jobs, and wakes workers for
+     * them after the unit has committed. In a unit of your own, call it before `load` or after
+     * `save`.
+     */
+    readonly setCap: (
+      command: CapCommand
+    ) => Effect.Effect<{ readonly promoted: ReadonlyArray<string> }, StorageError>
 
-  /**
-   * Gives the slots of queued jobs that no live worker claims to the oldest pending jobs of their
-   * lanes that a worker claims, so that the other jobs of a lane run while a pool has no worker.
-   * A job without its slot is pending again, before all other pending jobs of its lane. Jobs that
-   * have started keep their slots. Swaps at most `limit` pairs, and skips locked lanes and jobs:
-   * call it every few seconds. Wakes workers after the unit has committed.
-   */
-  readonly swapSlots: (limit: number) => Effect.Effect<Swapped, StorageError>
+    /**
+     * Gives the slots of queued jobs that no live worker claims to the oldest pending jobs of their
+     * lanes that a worker claims, so that the other jobs of a lane run while a pool has no worker.
+     * A job without its slot is pending again, before all other pending jobs of its lane. Jobs that
+     * have started keep their slots. Swaps at most `limit` pairs, and skips locked lanes and jobs:
+     * call it every few seconds. Wakes workers after the unit has committed.
+     */
+    readonly swapSlots: (limit: number) => Effect.Effect<Swapped, StorageError>
 
-  /**
-   * Takes a lease for a worker, and records what it claims, for `queues` and `offers`. Returns
-   * the lease. It ends an earlier lease of the same `id`. The worker renews it, and stops its
-   * runs when it could not renew it within `ttl` by its own monotonic clock, counted from the
-   * moment before the last renewal that succeeded. `Worker.layer` does all this.
-   */
-  readonly takeLease: (options: LeaseOptions) => Effect.Effect<string, StorageError>
-  /**
-   * Renews a lease until `ttl` from now. Returns `false` if it has expired or was returned: then
-   * stop all jobs that were claimed under it, and take another lease.
-   */
-  readonly renewLease: (options: RenewalOptions) => Effect.Effect<boolean, StorageError>
-  /**
-   * Asks the worker with this id to drain. From its next heartbeat on, it claims no more jobs; it
-   * finishes those that it runs, and keeps its lease. Returns `false` if there is no such worker, or
-   * its lease has expired. Idempotent.
-   */
-  readonly drain: (worker: string) => Effect.Effect<boolean, StorageError>
-  /** Withdraws `drain`: the worker claims jobs again, from its next heartbeat on. Returns the same as `drain`. Idempotent. */
-  readonly resume: (worker: string) => Effect.Effect<boolean, StorageError>
-  /** Returns whether the worker that has this lease is asked to drain. `Worker.layer` does so then. */
-  readonly isDrained: (lease: string) => Effect.Effect<boolean, StorageError>
-  /** Returns the lease of a worker that stops. Jobs that still run under it are rescued. */
-  readonly returnLease: (lease: string) => Effect.Effect<void, StorageError>
-  /**
-   * Ends all leases, so that the next rescue takes over all jobs. Returns their number. Call it
-   * only if no worker of this storage is alive, for example at the start of its only process.
-   */
-  readonly endLeases: Effect.Effect<number, StorageError>
+    /**
+     * Takes a lease for a worker, and records what it claims, for `queues` and `offers`. Returns
+     * the lease. It ends an earlier lease of the same `id`. The worker renews it, and stops its
+     * runs when it could not renew it within `ttl` by its own monotonic clock, counted from the
+     * moment before the last renewal that succeeded. `Worker.layer` does all this.
+     */
+    readonly takeLease: (options: LeaseOptions) => Effect.Effect<string, StorageError>
+    /**
+     * Renews a lease until `ttl` from now. Returns `false` if it has expired or was returned: then
+     * stop all jobs that were claimed under it, and take another lease.
+     */
+    readonly renewLease: (options: RenewalOptions) => Effect.Effect<boolean, StorageError>
+    /**
+     * Asks the worker with this id to drain. From its next heartbeat on, it claims no more jobs; it
+     * finishes those that it runs, and keeps its lease. Returns `false` if there is no such worker, or
+     * its lease has expired. Idempotent.
+     */
+    readonly drain: (worker: string) => Effect.Effect<boolean, StorageError>
+    /** Withdraws `drain`: the worker claims jobs again, from its next heartbeat on. Returns the same as `drain`. Idempotent. */
+    readonly resume: (worker: string) => Effect.Effect<boolean, StorageError>
+    /** Returns whether the worker that has this lease is asked to drain. `Worker.layer` does so then. */
+    readonly isDrained: (lease: string) => Effect.Effect<boolean, StorageError>
+    /** Returns the lease of a worker that stops. Jobs that still run under it are rescued. */
+    readonly returnLease: (lease: string) => Effect.Effect<void, StorageError>
+    /**
+     * Ends all leases, so that the next rescue takes over all jobs. Returns their number. Call it
+     * only if no worker of this storage is alive, for example at the start of its only process.
+     */
+    readonly endLeases: Effect.Effect<number, StorageError>
 
-  /**
-   * Claims queued jobs of these kinds and pools, in the order in which they got their slots. Returns
-   * none if the lease does not hold. The cost does not depend on how many jobs wait for a slot. Inside a unit the jobs are
-   * claimed when it commits. Do not load lanes in that unit, since lanes are locked
-   * before jobs everywhere else.
-   */
-  readonly claim: (options: ClaimOptions) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
-  /** Stores JSON with the job for its next worker. Fails with `LeaseLost`. Folds concurrent calls. */
-  readonly checkpoint: (
-    command: CheckpointOptions
-  ) => Effect.Effect<void, SchedulerError | StorageError>
-  /**
-   * Returns leased jobs to the queue, before all jobs that were queued after them. They
-   * keep their slots and checkpoints, and the attempt does not count. Ignores lost leases.
-   * A `pool` moves the job to that pool of its kind, for a worker that cannot run it.
-   */
-  readonly release: (leases: ReadonlyArray<Release>) => Effect.Effect<void, StorageError>
-  /**
-   * Releases a running job for its worker, which loses its lease and interrupts the run at its
-   * next heartbeat. Returns whether the job was running. Fails with `NotFound` if it has ended.
-   */
-  readonly requeue: (job: string) => Effect.Effect<boolean, SchedulerError | StorageError>
-  /**
-   * Takes over the jobs of workers whose lease has ended, in all pools of these kinds. A job
-   * with attempts left is queued again like a released one, with the attempt counted; its last
-   * attempt runs alone, after `aloneDelay`. A job without is leased to the caller, who must
-   * fail it; if the caller is lost too, the next rescue returns the job again. So is a started
-   * job whose time limit passes while it waits for its next worker.
-   */
-  readonly rescue: (options: ClaimOptions) => Effect.Effect<Rescued, StorageError>
-  /**
-   * Returns whether a worker should finish its jobs, and then claim one that runs alone: if one
-   * is due, and the worker runs no job or has the lowest id of those that claim the kind.
-   */
-  readonly isAloneDue: (question: AloneQuestion) => Effect.Effect<boolean, StorageError>
+    /**
+     * Claims queued jobs of these kinds and pools, in the order in which they got their slots. Returns
+     * none if the lease does not hold. The cost does not depend on how many jobs wait for a slot. Inside a unit the jobs are
+     * claimed when it commits. Do not load lanes in that unit, since lanes are locked
+     * before jobs everywhere else.
+     */
+    readonly claim: (options: ClaimOptions) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
+    /** Stores JSON with the job for its next worker. Fails with `LeaseLost`. Folds concurrent calls. */
+    readonly checkpoint: (
+      command: CheckpointOptions
+    ) => Effect.Effect<void, SchedulerError | StorageError>
+    /**
+     * Returns leased jobs to the queue, before all jobs that were queued after them. They
+     * keep their slots and checkpoints, and the attempt does not count. Ignores lost leases.
+     * A `pool` moves the job to that pool of its kind, for a worker that cannot run it.
+     */
+    readonly release: (leases: ReadonlyArray<Release>) => Effect.Effect<void, StorageError>
+    /**
+     * Releases a running job for its worker, which loses its lease and interrupts the run at its
+     * next heartbeat. Returns whether the job was running. Fails with `NotFound` if it has ended.
+     */
+    readonly requeue: (job: string) => Effect.Effect<boolean, SchedulerError | StorageError>
+    /**
+     * Takes over the jobs of workers whose lease has ended, in all pools of these kinds. A job
+     * with attempts left is queued again like a released one, with the attempt counted; its last
+     * attempt runs alone, after `aloneDelay`. A job without is leased to the caller, who must
+     * fail it; if the caller is lost too, the next rescue returns the job again. So is a started
+     * job whose time limit passes while it waits for its next worker.
+     */
+    readonly rescue: (options: ClaimOptions) => Effect.Effect<Rescued, StorageError>
+    /**
+     * Returns whether a worker should finish its jobs, and then claim one that runs alone: if one
+     * is due, and the worker runs no job or has the lowest id of those that claim the kind.
+     */
+    readonly isAloneDue: (question: AloneQuestion) => Effect.Effect<boolean, StorageError>
 
-  /** Returns jobs that no worker has started and that were enqueued longer than `age` ago, oldest first, except the given ones. */
-  readonly waiting: (
-    age: Duration.Input,
-    limit: number,
-    except?: ReadonlyArray<string>
-  ) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
-  /** Returns the jobs with these ids that have not ended. */
-  readonly find: (jobs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
+    /** Returns jobs that no worker has started and that were enqueued longer than `age` ago, oldest first, except the given ones. */
+    readonly waiting: (
+      age: Duration.Input,
+      limit: number,
+      except?: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
+    /** Returns the jobs with these ids that have not ended. */
+    readonly find: (jobs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
 
-  /** Returns what the workers claim whose lease holds, in no order. A worker that drains is left out. */
-  readonly offers: Effect.Effect<ReadonlyArray<Offer>, StorageError>
-  /** Returns a page of the workers whose lease holds, by id, those that drain included. */
-  readonly workers: (selection: WorkerSelection) => Effect.Effect<ReadonlyArray<WorkerStatus>, StorageError>
-  /** Returns a page of the lanes that have jobs, by id. Reads the jobs of these lanes only. */
-  readonly lanes: (selection: LaneSelection) => Effect.Effect<ReadonlyArray<LaneStatus>, StorageError>
-  /**
-   * Counts the jobs and the workers of each kind and pool that has any, sorted by name.
-   * Reads all jobs that have not ended, so call it every few seconds at most.
-   */
-  readonly queues: Effect.Effect<ReadonlyArray<Queue>, StorageError>
-
-  /**
-   * Compares the counters with the jobs and returns at most 1,000 differences: counters
-   * that are wrong, and lanes in which more jobs hold a slot than may. A lane whose cap
-   * was lowered may hold more slots than its cap, but not more than it held then.
-   */
-  readonly verify: Effect.Effect<ReadonlyArray<Drift>, StorageError>
-  /** Counts all jobs again, corrects the counters, and promotes waiting jobs. One unit per 200 groups. */
-  readonly rebuild: Effect.Effect<void, StorageError>
-}>()("@kinora/scheduler/Scheduler") {}
+    /**
+     * Compares the counters with the jobs and returns at most 1,000 differences: counters
+     * that are wrong, and lanes in which more jobs hold a slot than may. A lane whose cap
+     * was lowered may hold more slots than its cap, but not more than it held then.
+     */
+    readonly verify: Effect.Effect<ReadonlyArray<Drift>, StorageError>
+    /** Counts all jobs again, corrects the counters, and promotes waiting jobs. One unit per 200 groups. */
+    readonly rebuild: Effect.Effect<void, StorageError>
+  }
+>()("@kinora/scheduler/Scheduler") {}
 
 /** Options of a scheduler. */
 export interface SchedulerOptions {

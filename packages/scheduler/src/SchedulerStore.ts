@@ -5,96 +5,86 @@ import type { GroupId, JobId, LaneId } from "./internal/ids.ts"
 import type { LanesChanges } from "./internal/laneChanges.ts"
 import type { GroupCounters, LaneCounters, LanesState } from "./internal/loadedLanes.ts"
 import type { Release } from "./internal/requests.ts"
+import type { StatusReads } from "./internal/statusReads.ts"
 import type {
   AloneQuestion,
   Applied,
   Checkpoint,
   ClaimTerms,
   Drift,
-  LaneSelection,
-  LaneStatus,
   NewLease,
-  Offer,
-  Queue,
   Renewal,
   Rescued,
   RescueTerms,
   StoreRequest,
-  Swapped,
-  WorkerSelection,
-  WorkerStatus
+  Swapped
 } from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobStatus } from "./Job.ts"
 
 /** Stores jobs and lanes. Each method except `load`, `recount`, `apply` and `swap` is one atomic step. */
-export class SchedulerStore extends Context.Service<SchedulerStore, {
-  /** Locks groups, then lanes, then jobs, each in id order, until the unit ends. Dies if a lane belongs to another group. */
-  readonly load: (request: StoreRequest) => Effect.Effect<LanesState, StorageError>
-  /** Reads the counters of a lane and its group without locks. Returns zeros for those that do not exist. */
-  readonly peek: (
-    lane: LaneId,
-    group: GroupId
-  ) => Effect.Effect<{ readonly lane: LaneCounters; readonly group: GroupCounters }, StorageError>
-  /**
-   * Applies changes to the lanes that the unit loaded. Dies
-   * with `StaleLanes` if the stored counters or the jobs to end differ from the loaded
-   * ones, and if fewer jobs are pending than are to be promoted.
-   */
-  readonly apply: (changes: LanesChanges) => Effect.Effect<Applied, StorageError>
-  /**
-   * Exchanges queued jobs that have not started and that no worker claims with the oldest pending
-   * jobs of their lanes that a worker claims. At most `limit` swaps in at most `limit` lanes. Locks
-   * the lanes until the unit ends, and skips locked ones.
-   */
-  readonly swap: (limit: number) => Effect.Effect<Swapped, StorageError>
-  /** Claims queued jobs, the smallest share first, then in the order in which they got their slots; or one that has to run alone. Skips locked jobs. */
-  readonly claim: (terms: ClaimTerms) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
-  /** Takes a lease. Ends the earlier one of the same worker, and deletes workers whose lease expired long ago. */
-  readonly takeLease: (lease: NewLease) => Effect.Effect<void, StorageError>
-  /** Renews a lease that holds. Returns whether it does. */
-  readonly renewLease: (renewal: Renewal) => Effect.Effect<boolean, StorageError>
-  /** Asks the worker with this id to drain, or no longer. Returns whether there is one whose lease has not expired. */
-  readonly drain: (worker: string, drains: boolean) => Effect.Effect<boolean, StorageError>
-  /** Returns whether the worker that has this lease is asked to drain. */
-  readonly isDrained: (lease: string) => Effect.Effect<boolean, StorageError>
-  /** Deletes the worker that has this lease. */
-  readonly returnLease: (lease: string) => Effect.Effect<void, StorageError>
-  /** Ends all leases. Returns how many jobs ran under them. */
-  readonly endLeases: Effect.Effect<number, StorageError>
-  /** Returns whether a worker should run no other job, so that it can run one alone. */
-  readonly isAloneDue: (question: AloneQuestion) => Effect.Effect<boolean, StorageError>
-  /** Stores checkpoints, at most one per job. Returns the jobs whose lease holds. */
-  readonly checkpoint: (
-    checkpoints: ReadonlyArray<Checkpoint>
-  ) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
-  /** Queues jobs again in their positions without counting the attempt. At most one release per job. Returns those whose lease held. */
-  readonly release: (leases: ReadonlyArray<Release>) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
-  /**
-   * Ends expired leases, and takes over jobs of all pools of the kinds: started jobs that wait
-   * and whose time limit has passed, the longest passed first, then jobs whose lease does not
-   * hold, in the order of their positions. Skips locked jobs.
-   */
-  readonly rescue: (terms: RescueTerms) => Effect.Effect<Rescued, StorageError>
-  /** Returns jobs that have not started and were enqueued longer than `age` ago, oldest first, except the given ones. */
-  readonly waiting: (
-    age: Duration.Duration,
-    limit: number,
-    except: ReadonlyArray<JobId>
-  ) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
-  /** Returns the jobs with these ids that have not ended, in no order. */
-  readonly find: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
-  /** Returns the workers that claim jobs and whose lease has not expired, in no order. */
-  readonly offers: Effect.Effect<ReadonlyArray<Offer>, StorageError>
-  /** Returns a page of the workers whose lease has not expired, by id. */
-  readonly workers: (selection: WorkerSelection) => Effect.Effect<ReadonlyArray<WorkerStatus>, StorageError>
-  /** Returns a page of the lanes that have a job, by id. Reads the jobs of these lanes only. */
-  readonly lanes: (selection: LaneSelection) => Effect.Effect<ReadonlyArray<LaneStatus>, StorageError>
-  /** Returns the queues of all kinds that have a job or a worker, sorted by kind. */
-  readonly queues: Effect.Effect<ReadonlyArray<Queue>, StorageError>
-  /** Compares the counters with the jobs, in one snapshot. */
-  readonly verify: (limit: number) => Effect.Effect<ReadonlyArray<Drift>, StorageError>
-  /** Returns the ids of groups after `after`, in order. */
-  readonly groupsAfter: (after: GroupId, limit: number) => Effect.Effect<ReadonlyArray<GroupId>, StorageError>
-  /** Locks these groups and all their lanes like `load`, and returns their counters together with the counted jobs. */
-  readonly recount: (groups: ReadonlyArray<GroupId>) => Effect.Effect<LanesState, StorageError>
-}>()("@kinora/scheduler/SchedulerStore") {}
+export class SchedulerStore extends Context.Service<
+  SchedulerStore,
+  StatusReads & {
+    /** Locks groups, then lanes, then jobs, each in id order, until the unit ends. Dies if a lane belongs to another group. */
+    readonly load: (request: StoreRequest) => Effect.Effect<LanesState, StorageError>
+    /** Reads the counters of a lane and its group without locks. Returns zeros for those that do not exist. */
+    readonly peek: (
+      lane: LaneId,
+      group: GroupId
+    ) => Effect.Effect<{ readonly lane: LaneCounters; readonly group: GroupCounters }, StorageError>
+    /**
+     * Applies changes to the lanes that the unit loaded. Dies
+     * with `StaleLanes` if the stored counters or the jobs to end differ from the loaded
+     * ones, and if fewer jobs are pending than are to be promoted.
+     */
+    readonly apply: (changes: LanesChanges) => Effect.Effect<Applied, StorageError>
+    /**
+     * Exchanges queued jobs that have not started and that no worker claims with the oldest pending
+     * jobs of their lanes that a worker claims. At most `limit` swaps in at most `limit` lanes. Locks
+     * the lanes until the unit ends, and skips locked ones.
+     */
+    readonly swap: (limit: number) => Effect.Effect<Swapped, StorageError>
+    /** Claims queued jobs, the smallest share first, then in the order in which they got their slots; or one that has to run alone. Skips locked jobs. */
+    readonly claim: (terms: ClaimTerms) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
+    /** Takes a lease. Ends the earlier one of the same worker, and deletes workers whose lease expired long ago. */
+    readonly takeLease: (lease: NewLease) => Effect.Effect<void, StorageError>
+    /** Renews a lease that holds. Returns whether it does. */
+    readonly renewLease: (renewal: Renewal) => Effect.Effect<boolean, StorageError>
+    /** Asks the worker with this id to drain, or no longer. Returns whether there is one whose lease has not expired. */
+    readonly drain: (worker: string, drains: boolean) => Effect.Effect<boolean, StorageError>
+    /** Returns whether the worker that has this lease is asked to drain. */
+    readonly isDrained: (lease: string) => Effect.Effect<boolean, StorageError>
+    /** Deletes the worker that has this lease. */
+    readonly returnLease: (lease: string) => Effect.Effect<void, StorageError>
+    /** Ends all leases. Returns how many jobs ran under them. */
+    readonly endLeases: Effect.Effect<number, StorageError>
+    /** Returns whether a worker should run no other job, so that it can run one alone. */
+    readonly isAloneDue: (question: AloneQuestion) => Effect.Effect<boolean, StorageError>
+    /** Stores checkpoints, at most one per job. Returns the jobs whose lease holds. */
+    readonly checkpoint: (
+      checkpoints: ReadonlyArray<Checkpoint>
+    ) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
+    /** Queues jobs again in their positions without counting the attempt. At most one release per job. Returns those whose lease held. */
+    readonly release: (leases: ReadonlyArray<Release>) => Effect.Effect<ReadonlyArray<JobId>, StorageError>
+    /**
+     * Ends expired leases, and takes over jobs of all pools of the kinds: started jobs that wait
+     * and whose time limit has passed, the longest passed first, then jobs whose lease does not
+     * hold, in the order of their positions. Skips locked jobs.
+     */
+    readonly rescue: (terms: RescueTerms) => Effect.Effect<Rescued, StorageError>
+    /** Returns jobs that have not started and were enqueued longer than `age` ago, oldest first, except the given ones. */
+    readonly waiting: (
+      age: Duration.Duration,
+      limit: number,
+      except: ReadonlyArray<JobId>
+    ) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
+    /** Returns the jobs with these ids that have not ended, in no order. */
+    readonly find: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
+    /** Compares the counters with the jobs, in one snapshot. */
+    readonly verify: (limit: number) => Effect.Effect<ReadonlyArray<Drift>, StorageError>
+    /** Returns the ids of groups after `after`, in order. */
+    readonly groupsAfter: (after: GroupId, limit: number) => Effect.Effect<ReadonlyArray<GroupId>, StorageError>
+    /** Locks these groups and all their lanes like `load`, and returns their counters together with the counted jobs. */
+    readonly recount: (groups: ReadonlyArray<GroupId>) => Effect.Effect<LanesState, StorageError>
+  }
+>()("@kinora/scheduler/SchedulerStore") {}

@@ -1,4 +1,5 @@
 /** Errors of `Sessions` and `Members`. */
+import * as Rejection from "@kinora/persistence/Rejection"
 import { Schema } from "effect"
 import { MemberId } from "./Member.ts"
 import { SessionId } from "./Session.ts"
@@ -52,14 +53,11 @@ export const SessionsErrorReason = Schema.Union([
 export type SessionsErrorReason = typeof SessionsErrorReason.Type
 
 /** The error of a rejected command. Nothing was changed. */
-export class SessionsError extends Schema.TaggedError<SessionsError>("@kinora/sessions/SessionsError")(
+export class SessionsError extends Rejection.define<SessionsError>("@kinora/sessions/SessionsError")(
   "SessionsError",
-  { reason: SessionsErrorReason }
-) {
-  override get message(): string {
-    return `Sessions rejected the command: ${this.reason._tag}`
-  }
-}
+  "Sessions",
+  SessionsErrorReason
+) {}
 
 /**
  * The token does not authenticate. `unknown`: no session has it, or the session was ended. `expired`: the session has

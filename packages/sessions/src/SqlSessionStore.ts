@@ -1,8 +1,8 @@
 /** Sessions, sign-in codes and members in Postgres. Of a token and of a code, the tables hold the hash only. */
 import type { Migrations } from "@kinora/persistence/Migrations"
-import { methods } from "@kinora/persistence/StorageError"
-import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import * as SqlStore from "@kinora/persistence/SqlStore"
+import { Effect, type Layer } from "effect"
+import type { SqlClient } from "effect/sql"
 import * as Codes from "./internal/sql/codes.ts"
 import * as Members from "./internal/sql/members.ts"
 import { sessionsTables, sessionViews } from "./internal/sql/migrations.ts"
@@ -16,30 +16,30 @@ export const migrations: Migrations = {
 }
 
 /** A store over the surrounding database. */
-export const layer: Layer.Layer<SessionStore, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<SessionStore, never, SqlClient.SqlClient> = SqlStore.layer(
   SessionStore,
-  Effect.map(SqlClient.SqlClient, (sql) =>
-    SessionStore.of(methods("SessionStore", sql, {
-      lock: Rows.lock,
-      insertSession: Rows.insert,
-      findSession: Rows.find,
-      listSessions: Rows.list,
-      deleteSessions: Rows.remove,
-      noteUse: Rows.noteUse,
-      saveView: Rows.saveView,
-      insertCode: Codes.insert,
-      countCodes: Codes.count,
-      takeCode: Codes.take,
-      deleteCodes: Codes.remove,
-      deleteEnded,
-      insertMember: Members.insert,
-      listMembers: Members.list,
-      findMembers: Members.find,
-      findMember: Members.findOne,
-      saveIdentity: Members.saveIdentity,
-      saveRole: Members.saveRole,
-      deleteMembers: Members.remove
-    })))
+  "SessionStore",
+  {
+    lock: Rows.lock,
+    insertSession: Rows.insert,
+    findSession: Rows.find,
+    listSessions: Rows.list,
+    deleteSessions: Rows.remove,
+    noteUse: Rows.noteUse,
+    saveView: Rows.saveView,
+    insertCode: Codes.insert,
+    countCodes: Codes.count,
+    takeCode: Codes.take,
+    deleteCodes: Codes.remove,
+    deleteEnded,
+    insertMember: Members.insert,
+    listMembers: Members.list,
+    findMembers: Members.find,
+    findMember: Members.findOne,
+    saveIdentity: Members.saveIdentity,
+    saveRole: Members.saveRole,
+    deleteMembers: Members.remove
+  }
 )
 
 // -----------------------------------------------------------------------------
@@ -47,5 +47,6 @@ export const layer: Layer.Layer<SessionStore, never, SqlClient.SqlClient> = Laye
 // -----------------------------------------------------------------------------
 
 /** Deletes sessions and codes that have ended, up to `limit` of each. Returns the higher number. */
-const deleteEnded = (sql: SqlClient.SqlClient, limit: number) =>
-  Effect.zipWith(Rows.deleteEnded(sql, limit), Codes.deleteExpired(sql, limit), Math.max)
+function deleteEnded(sql: SqlClient.SqlClient, limit: number) {
+  return Effect.zipWith(Rows.deleteEnded(sql, limit), Codes.deleteExpired(sql, limit), Math.max)
+}

@@ -14,6 +14,7 @@ import type { Event, NewEvent } from "./Event.ts"
 import * as Deliveries from "./internal/service/deliveries.ts"
 import * as Dependencies from "./internal/service/Dependencies.ts"
 import * as Endpoints from "./internal/service/endpoints.ts"
+import type { EndpointChange } from "./internal/service/endpoints.ts"
 import * as Events from "./internal/service/events.ts"
 import type { WebhooksOptions } from "./internal/service/limits.ts"
 import * as Secrets from "./internal/service/secrets.ts"
@@ -34,6 +35,9 @@ export interface Issued {
   readonly secret: Redacted.Redacted
 }
 
+/** Errors of `Webhooks`. */
+export type Failure = WebhooksError | StorageError
+
 /** Manages endpoints and publishes events. Ids are looked up among those of the account. */
 export class Webhooks extends Context.Service<Webhooks, {
   /**
@@ -43,20 +47,16 @@ export class Webhooks extends Context.Service<Webhooks, {
   readonly create: (
     account: string,
     endpoint: Endpoints.NewEndpoint
-  ) => Effect.Effect<Issued, WebhooksError | StorageError>
+  ) => Effect.Effect<Issued, Failure>
   /** Returns the endpoints of the account, oldest first. */
   readonly list: (account: string) => Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
   /** Returns an endpoint of the account. */
-  readonly get: (account: string, id: EndpointId) => Effect.Effect<Endpoint, WebhooksError | StorageError>
+  readonly get: (account: string, id: EndpointId) => Effect.Effect<Endpoint, Failure>
   /**
    * Changes the URL, the filter or the status of an endpoint. Pending deliveries are sent to the
    * new URL. Call it outside of units of work if the URL changes, because it resolves the host.
    */
-  readonly update: (
-    account: string,
-    id: EndpointId,
-    change: Endpoints.EndpointChange
-  ) => Effect.Effect<Endpoint, WebhooksError | StorageError>
+  readonly update: (account: string, id: EndpointId, change: EndpointChange) => Effect.Effect<Endpoint, Failure>
   /**
    * Issues a new secret. Sends are signed with it immediately, and with the previous secrets for
    * `overlap`. Without an overlap the previous secrets expire immediately.
@@ -65,9 +65,9 @@ export class Webhooks extends Context.Service<Webhooks, {
     account: string,
     id: EndpointId,
     overlap?: Duration.Input
-  ) => Effect.Effect<Issued, WebhooksError | StorageError>
+  ) => Effect.Effect<Issued, Failure>
   /** Removes an endpoint. Its pending deliveries are not sent. */
-  readonly remove: (account: string, id: EndpointId) => Effect.Effect<void, WebhooksError | StorageError>
+  readonly remove: (account: string, id: EndpointId) => Effect.Effect<void, Failure>
 
   /**
    * Publishes events in the open unit of work or transaction, or in one of its own. Creates a
@@ -76,9 +76,9 @@ export class Webhooks extends Context.Service<Webhooks, {
    */
   readonly publish: (events: ReadonlyArray<NewEvent>) => Effect.Effect<void, StorageError>
   /** Sends an event of type `webhook.test` with `data` `{}` to the endpoint, regardless of its filter. */
-  readonly test: (account: string, id: EndpointId) => Effect.Effect<Delivery, WebhooksError | StorageError>
+  readonly test: (account: string, id: EndpointId) => Effect.Effect<Delivery, Failure>
   /** Sends an ended delivery again under its id, with the whole schedule. */
-  readonly resend: (account: string, id: DeliveryId) => Effect.Effect<Delivery, WebhooksError | StorageError>
+  readonly resend: (account: string, id: DeliveryId) => Effect.Effect<Delivery, Failure>
   /**
    * Sends the failed deliveries of an endpoint since a time again, oldest first, until the account has `resendMax` pending
    * ones. Returns how many it sends, and how many are left.
@@ -87,21 +87,21 @@ export class Webhooks extends Context.Service<Webhooks, {
     account: string,
     id: EndpointId,
     since: DateTime.Utc
-  ) => Effect.Effect<FailedRestarted, WebhooksError | StorageError>
+  ) => Effect.Effect<FailedRestarted, Failure>
   /** Returns the event of a delivery of an endpoint of the account. */
   readonly event: (
     account: string,
     endpoint: EndpointId,
     id: DeliveryId
-  ) => Effect.Effect<Event, WebhooksError | StorageError>
+  ) => Effect.Effect<Event, Failure>
   /** Returns a page of an endpoint's deliveries, newest first. */
   readonly deliveries: (
     account: string,
     id: EndpointId,
     page: Deliveries.DeliveryPage
-  ) => Effect.Effect<ReadonlyArray<Delivery>, WebhooksError | StorageError>
+  ) => Effect.Effect<ReadonlyArray<Delivery>, Failure>
   /** Returns the log of an endpoint, newest first. */
-  readonly sends: (account: string, id: EndpointId) => Effect.Effect<ReadonlyArray<Send>, WebhooksError | StorageError>
+  readonly sends: (account: string, id: EndpointId) => Effect.Effect<ReadonlyArray<Send>, Failure>
   /**
    * Returns the newest deliveries of the account's events about a subject, with their sends. Omits
    * deliveries that were deleted or whose endpoint was removed.

@@ -1,5 +1,6 @@
 /** Errors of `Webhooks`. */
 import { AddressRefused } from "@kinora/address-guard/AddressGuard"
+import * as Rejection from "@kinora/persistence/Rejection"
 import { Schema } from "effect"
 import { DeliveryId } from "./Delivery.ts"
 import { EndpointId } from "./Endpoint.ts"
@@ -68,11 +69,8 @@ export const WebhooksErrorReason = Schema.Union([
 export type WebhooksErrorReason = typeof WebhooksErrorReason.Type
 
 /** `Webhooks` rejected a command. Nothing was changed. */
-export class WebhooksError extends Schema.TaggedError<WebhooksError>("@kinora/webhooks/WebhooksError")(
+export class WebhooksError extends Rejection.define<WebhooksError>("@kinora/webhooks/WebhooksError")(
   "WebhooksError",
-  { reason: WebhooksErrorReason }
-) {
-  override get message(): string {
-    return `Webhooks rejected the command: ${this.reason._tag}`
-  }
-}
+  "Webhooks",
+  WebhooksErrorReason
+) {}

@@ -1,6 +1,7 @@
 /** `kinora generate`. */
 import * as KinoraClient from "@kinora/client/KinoraClient"
 import type { CreateGenerationRequest, Generation } from "@kinora/client/Wire"
+import { fileExtensionOf } from "@kinora/http-api/Generation"
 import { Effect, FileSystem, Option, Path, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
@@ -87,7 +88,7 @@ const follow = (client: Client, job: Generation) =>
 const save = Effect.fnUntraced(function*(client: Client, job: Generation, output: Option.Option<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const file = Option.getOrElse(output, () => `${job.id}.${extensions[job.output?.mime ?? ""] ?? "bin"}`)
+  const file = Option.getOrElse(output, () => `${job.id}.${fileExtensionOf(job.output?.mime ?? "")}`)
   const part = path.join(path.dirname(file), `.${path.basename(file)}.${job.id}.part`)
   yield* Stream.run(client.generations.content(job.id), fs.sink(part)).pipe(
     Effect.andThen(fs.rename(part, file)),
@@ -125,12 +126,4 @@ export const generateCommand = Command.make(
 
 function costOf({ cost_credits: credits, quota_kind: kind }: Generation): string {
   return credits === null ? `1 ${kind ?? "job"} of today's quota` : `${credits} credits`
-}
-
-const extensions: Readonly<Record<string, string>> = {
-  "image/png": "png",
-  "image/jpeg": "jpg",
-  "image/webp": "webp",
-  "video/mp4": "mp4",
-  "video/webm": "webm"
 }

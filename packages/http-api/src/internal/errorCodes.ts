@@ -32,6 +32,16 @@ export const schemaErrors = [
   "internal_error"
 ] as const
 
+/** Of requests with a session, the limits of which depend on its owner. */
+const sessionErrors = [
+  "session_not_allowed",
+  "view_only",
+  "scope_missing",
+  "address_not_allowed",
+  "rate_limited",
+  "unavailable"
+] as const
+
 /** Of each kind of authentication. */
 export const authenticationErrors = {
   none: [],
@@ -57,25 +67,12 @@ export const authenticationErrors = {
     "unavailable"
   ],
   operator: ["unauthorized", "rate_limited", "unavailable"],
-  session: [
-    "unauthorized",
-    "session_not_allowed",
-    "view_only",
-    "scope_missing",
-    "address_not_allowed",
-    "rate_limited",
-    "unavailable"
-  ],
+  session: ["unauthorized", ...sessionErrors],
   keyOrSession: [
     "unauthorized",
     "key_expired",
     "account_suspended",
-    "session_not_allowed",
-    "view_only",
-    "scope_missing",
-    "address_not_allowed",
-    "rate_limited",
-    "unavailable"
+    ...sessionErrors
   ],
   credential: [
     "invalid_code",

@@ -22,55 +22,51 @@ import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
-  EndpointGroup.make(
-    Api,
-    "account",
-    Effect.fnUntraced(function*(handlers) {
-      const budget = yield* Budget.Budget
-      const generations = yield* Generations
-      const { spending } = yield* Accounts
-      const ledger = yield* Ledger
+  EndpointGroup.make(Api, "account", function*(handlers) {
+    const budget = yield* Budget.Budget
+    const generations = yield* Generations
+    const { spending } = yield* Accounts
+    const ledger = yield* Ledger
 
-      /** The report contains `null` if the counter is unavailable. */
-      const bytesToday = (account: string) =>
-        budget.used(bytesKey(account)).pipe(
-          Effect.catch((error) =>
-            Effect.as(Effect.logWarning("Failed to read the downloaded bytes of the day", error), undefined)
-          )
+    /** The report contains `null` if the counter is unavailable. */
+    const bytesToday = (account: string) =>
+      budget.used(bytesKey(account)).pipe(
+        Effect.catch((error) =>
+          Effect.as(Effect.logWarning("Failed to read the downloaded bytes of the day", error), undefined)
         )
+      )
 
-      const byKey = yield* makeUsageByKey(options)
+    const byKey = yield* makeUsageByKey(options)
 
-      return handlers.handleAll({
-        get: answers([], function*() {
-          const { account, budgetLine } = yield* currentIdentity
-          const now = yield* DateTime.now
-          const [balances, bytes, keyBudget] = yield* Effect.all([
-            ledger.balances(account.id, now),
-            bytesToday(account.id),
-            budgetLine === undefined ? Effect.succeedNone : spending.budgetOf(budgetLine)
-          ], { concurrency: 3 })
-          const body: typeof Account.Encoded = toWire({ account, balances, bytesToday: bytes, keyBudget, now }, options)
-          return HttpServerResponse.jsonUnsafe(body)
-        }),
+    return handlers.handleAll({
+      get: answers([], function*() {
+        const { account, budgetLine } = yield* currentIdentity
+        const now = yield* DateTime.now
+        const [balances, bytes, keyBudget] = yield* Effect.all([
+          ledger.balances(account.id, now),
+          bytesToday(account.id),
+          budgetLine === undefined ? Effect.succeedNone : spending.budgetOf(budgetLine)
+        ], { concurrency: 3 })
+        const body: typeof Account.Encoded = toWire({ account, balances, bytesToday: bytes, keyBudget, now }, options)
+        return HttpServerResponse.jsonUnsafe(body)
+      }),
 
-        usage: answers([], function*({ query: { group_by, ...days } }) {
-          const { account } = yield* CurrentKey
-          const span = yield* Effect.fromResult(UsageSpan.parse(days, yield* DateTime.now)).pipe(
-            Effect.mapError((message) => make("invalid_range", { message }))
-          )
-          const data = yield* group_by === "key" ? byKey(account, span) : generations.usage(account, span)
-          const totals = { completed: 0, credits: 0 }
-          for (const { completed, credits } of data) {
-            totals.completed += completed
-            totals.credits += credits
-          }
-          const body: typeof UsageReport.Encoded = { ...span, data, totals }
-          return HttpServerResponse.jsonUnsafe(body)
-        })
+      usage: answers([], function*({ query: { group_by, ...days } }) {
+        const { account } = yield* CurrentKey
+        const span = yield* Effect.fromResult(UsageSpan.parse(days, yield* DateTime.now)).pipe(
+          Effect.mapError((message) => make("invalid_range", { message }))
+        )
+        const data = yield* group_by === "key" ? byKey(account, span) : generations.usage(account, span)
+        const totals = { completed: 0, credits: 0 }
+        for (const { completed, credits } of data) {
+          totals.completed += completed
+          totals.credits += credits
+        }
+        const body: typeof UsageReport.Encoded = { ...span, data, totals }
+        return HttpServerResponse.jsonUnsafe(body)
       })
     })
-  )
+  })
 
 // -----------------------------------------------------------------------------
 // internal

@@ -18,18 +18,14 @@ import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
-  EndpointGroup.make(
-    Api,
-    "content",
-    Effect.fnUntraced(function*(handlers) {
-      const serve = yield* makeServe(options)
-      return handlers
-        .handleRaw("content", serve("content"))
-        .handleRaw("preview", serve("preview"))
-        .handleRaw("thumb", serve("thumb"))
-        .handleRaw("poster", serve("poster"))
-    })
-  )
+  EndpointGroup.make(Api, "content", function*(handlers) {
+    const serve = yield* makeServe(options)
+    return handlers
+      .handleRaw("content", serve("content"))
+      .handleRaw("preview", serve("preview"))
+      .handleRaw("thumb", serve("thumb"))
+      .handleRaw("poster", serve("poster"))
+  })
 
 // -----------------------------------------------------------------------------
 // internal

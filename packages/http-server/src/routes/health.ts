@@ -10,7 +10,7 @@ import { noSuchRoute } from "../wire/errorResponse.ts"
 import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handler of `/healthz`. */
-export const layer = EndpointGroup.make(
+export const layer = EndpointGroup.of(
   Api,
   "health",
   (handlers) => handlers.handleAll({ live: () => Effect.succeed({ status: "ok" } as const) })
@@ -18,24 +18,20 @@ export const layer = EndpointGroup.make(
 
 /** The handlers of `/readyz` and `/metrics`. */
 export const layerMonitoring = ({ metrics }: HttpServerOptions) =>
-  EndpointGroup.make(
-    Api,
-    "monitoring",
-    Effect.fnUntraced(function*(handlers) {
-      const { notReady } = yield* Readiness
-      return handlers.handleAll({
-        ready: Effect.fnUntraced(function*() {
-          const names = yield* notReady
-          if (names.length === 0) return { status: "ready" } as const
-          return yield* refuse("unavailable", {
-            message: "The service is not ready; details.not_ready lists the parts that are not.",
-            details: { not_ready: names }
-          })
-        }),
-        metrics: () => metrics ? exposition : Effect.succeed(noSuchRoute)
-      })
+  EndpointGroup.make(Api, "monitoring", function*(handlers) {
+    const { notReady } = yield* Readiness
+    return handlers.handleAll({
+      ready: Effect.fnUntraced(function*() {
+        const names = yield* notReady
+        if (names.length === 0) return { status: "ready" } as const
+        return yield* refuse("unavailable", {
+          message: "The service is not ready; details.not_ready lists the parts that are not.",
+          details: { not_ready: names }
+        })
+      }),
+      metrics: () => metrics ? exposition : Effect.succeed(noSuchRoute)
     })
-  )
+  })
 
 // -----------------------------------------------------------------------------
 // internal

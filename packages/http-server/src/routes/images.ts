@@ -25,29 +25,25 @@ import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handler. */
 export const layer = (options: HttpServerOptions) =>
-  EndpointGroup.make(
-    Api,
-    "images",
-    Effect.fnUntraced(function*(handlers) {
-      const catalog = yield* Catalog
-      const create = yield* makeCreate(options)
-      const awaitFinal = yield* makeAwaitFinal(options)
-      const respond = yield* makeRespond(options)
+  EndpointGroup.make(Api, "images", function*(handlers) {
+    const catalog = yield* Catalog
+    const create = yield* makeCreate(options)
+    const awaitFinal = yield* makeAwaitFinal(options)
+    const respond = yield* makeRespond(options)
 
-      return handlers.handleRaw(
-        "generate",
-        answers([...Creation.creationRefusals, "ResultExpired"], function*({ headers }) {
-          const payload = yield* generatePayload
-          const asked = yield* Effect.fromResult(ImageRequest.check(payload, headers["x-plan"]))
-          const answered = yield* create(asked, headers["idempotency-key"])
-          const generation = yield* awaitFinal(answered)
-          if (generation.status !== "completed") return yield* failed(generation)
-          const usual = Option.map(catalog.find(asked.model), ({ response_format }) => response_format)
-          return yield* respond(generation, asked.format ?? Option.getOrElse(usual, () => "url" as const))
-        })
-      )
-    })
-  )
+    return handlers.handleRaw(
+      "generate",
+      answers([...Creation.creationRefusals, "ResultExpired"], function*({ headers }) {
+        const payload = yield* generatePayload
+        const asked = yield* Effect.fromResult(ImageRequest.check(payload, headers["x-plan"]))
+        const answered = yield* create(asked, headers["idempotency-key"])
+        const generation = yield* awaitFinal(answered)
+        if (generation.status !== "completed") return yield* failed(generation)
+        const usual = Option.map(catalog.find(asked.model), ({ response_format }) => response_format)
+        return yield* respond(generation, asked.format ?? Option.getOrElse(usual, () => "url" as const))
+      })
+    )
+  })
 
 // -----------------------------------------------------------------------------
 // internal

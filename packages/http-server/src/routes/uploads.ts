@@ -15,46 +15,42 @@ import * as EndpointGroup from "./endpointGroup.ts"
 
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
-  EndpointGroup.make(
-    Api,
-    "uploads",
-    Effect.fnUntraced(function*(handlers) {
-      const uploads = yield* Uploads
-      const work = new Share(options.uploadsMax, 4, options.crowdedWait)
+  EndpointGroup.make(Api, "uploads", function*(handlers) {
+    const uploads = yield* Uploads
+    const work = new Share(options.uploadsMax, 4, options.crowdedWait)
 
-      const create = Effect.fnUntraced(function*(account: string, { bytes, declared }: UploadBody.Sent) {
-        const turn = work.holding(account)
-        const inTurn = Effect.gen(function*() {
-          return (yield* turn.take(1)) ? yield* uploads.create(account, bytes, declared) : yield* busy
-        })
-        return yield* Effect.ensuring(inTurn, Effect.sync(turn.giveBack))
+    const create = Effect.fnUntraced(function*(account: string, { bytes, declared }: UploadBody.Sent) {
+      const turn = work.holding(account)
+      const inTurn = Effect.gen(function*() {
+        return (yield* turn.take(1)) ? yield* uploads.create(account, bytes, declared) : yield* busy
       })
-
-      return handlers
-        .handleRaw(
-          "create",
-          answers(
-            ["InvalidImage", "InputPixelsExceeded", "TooManyUploads", "TooManyUploadBytes"],
-            function*({ request }) {
-              const { account } = yield* CurrentKey
-              const { body } = yield* currentRequest
-              // The client sends the image, and several images may wait for the decoder.
-              const upload = yield* untimed(
-                Effect.flatMap(body.read(UploadBody.read(request, options, body)), (sent) => create(account, sent))
-              )
-              return HttpServerResponse.jsonUnsafe(toWire(upload), { status: 201 })
-            }
-          )
-        )
-        .handle(
-          "delete",
-          answers(["UploadNotFound"], function*({ params: { id } }) {
-            const { account } = yield* CurrentKey
-            yield* uploads.remove(account, id)
-          })
-        )
+      return yield* Effect.ensuring(inTurn, Effect.sync(turn.giveBack))
     })
-  )
+
+    return handlers
+      .handleRaw(
+        "create",
+        answers(
+          ["InvalidImage", "InputPixelsExceeded", "TooManyUploads", "TooManyUploadBytes"],
+          function*({ request }) {
+            const { account } = yield* CurrentKey
+            const { body } = yield* currentRequest
+            // The client sends the image, and several images may wait for the decoder.
+            const upload = yield* untimed(
+              Effect.flatMap(body.read(UploadBody.read(request, options, body)), (sent) => create(account, sent))
+            )
+            return HttpServerResponse.jsonUnsafe(toWire(upload), { status: 201 })
+          }
+        )
+      )
+      .handle(
+        "delete",
+        answers(["UploadNotFound"], function*({ params: { id } }) {
+          const { account } = yield* CurrentKey
+          yield* uploads.remove(account, id)
+        })
+      )
+  })
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,5 +1,6 @@
 /** The part of a file that a request selects, and the headers of its response. */
 import type { File, Generation, StoredFile } from "@kinora/generations/Generation"
+import { fileExtensionOf } from "@kinora/http-api/Generation"
 import { type BlobStore, Preconditions, Range } from "@kinora/storage"
 import { DateTime } from "effect"
 import type { Headers, HttpServerRequest } from "effect/http"
@@ -79,15 +80,7 @@ const secondsLeft = ({ resultExpiresAt }: Generation, now: DateTime.Utc): number
 
 /** `gen_….png` or `gen_…-thumb.webp`: letters, digits, `_`, `-` and dots only. */
 const nameOf = ({ id }: Generation, file: File, { mime }: StoredFile): string =>
-  `${id}${file === "content" ? "" : `-${file}`}.${extensions[mime] ?? "bin"}`
-
-const extensions: Readonly<Record<string, string>> = {
-  "image/png": "png",
-  "image/jpeg": "jpg",
-  "image/webp": "webp",
-  "video/mp4": "mp4",
-  "video/webm": "webm"
-}
+  `${id}${file === "content" ? "" : `-${file}`}.${fileExtensionOf(mime)}`
 
 /** IMF-fixdate (RFC 9110, 5.6.7). */
 const httpDate = (time: DateTime.Utc): string => DateTime.toDateUtc(time).toUTCString()

@@ -1,11 +1,8 @@
 /** The table of claims. */
-import type { Migrations } from "@kinora/persistence/Migrations"
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import * as Migrations from "@kinora/persistence/Migrations"
 
-const createClaim = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+const createClaim = Migrations.statements((sql) => [
+  sql`
     CREATE TABLE idempotency_claim (
       scope text COLLATE "C" NOT NULL CHECK (length(scope) <= 128),
       identity text COLLATE "C" NOT NULL CHECK (length(identity) <= 259),
@@ -15,11 +12,11 @@ const createClaim = Effect.gen(function*() {
       expires_at timestamptz NOT NULL CHECK (expires_at >= claimed_at),
       PRIMARY KEY (scope, identity)
     )
-  `
-  yield* sql`CREATE INDEX idempotency_claim_expires_at ON idempotency_claim (expires_at)`
-})
+  `,
+  sql`CREATE INDEX idempotency_claim_expires_at ON idempotency_claim (expires_at)`
+])
 
-export const migrations: Migrations = {
+export const migrations: Migrations.Migrations = {
   namespace: "idempotency",
   migrations: { "0001_claim": createClaim }
 }

@@ -1,6 +1,6 @@
 /** Statements on accounts. */
 import { Rows } from "@kinora/persistence"
-import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Account, AccountId, type AccountStatus, emailKey, erasedEmail } from "../../Account.ts"
 import type { AccountQuery } from "../../AccountStore.ts"
@@ -21,7 +21,7 @@ export const findAccount = (sql: SqlClient.SqlClient, id: AccountId) =>
     SELECT ${accountColumns(sql)}
     FROM accounts_account account ${planJoins(sql)}
     WHERE account.id = ${AccountId.toUuid(id)}
-  `.pipe(decodeAccounts, Effect.map(toFirst))
+  `.pipe(decodeAccounts, Rows.first(toAccount))
 
 /** Finds an account by the key of its e-mail address. */
 export const findAccountByEmail = (sql: SqlClient.SqlClient, emailKey: string) =>
@@ -29,7 +29,7 @@ export const findAccountByEmail = (sql: SqlClient.SqlClient, emailKey: string) =
     SELECT ${accountColumns(sql)}
     FROM accounts_account account ${planJoins(sql)}
     WHERE account.email_key = ${emailKey}
-  `.pipe(decodeAccounts, Effect.map(toFirst))
+  `.pipe(decodeAccounts, Rows.first(toAccount))
 
 /** Lists accounts, newest first. Reads all accounts if few match, since no index finds a part of an address. */
 export const listAccounts = (
@@ -112,6 +112,3 @@ export const findDeleted = (sql: SqlClient.SqlClient, before: DateTime.Utc, limi
 // -----------------------------------------------------------------------------
 
 const decodeIds = Rows.decodeAll(Schema.Struct({ id: Schema.String }))
-
-const toFirst = (rows: Effect.Success<ReturnType<typeof decodeAccounts>>): Option.Option<Account> =>
-  Option.map(Arr.head(rows), toAccount)

@@ -1,6 +1,6 @@
 /** Statements on API keys. */
 import { Rows } from "@kinora/persistence"
-import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
 import { type ApiKey, KeyId } from "../../ApiKey.ts"
@@ -50,7 +50,7 @@ export const findKey = (sql: SqlClient.SqlClient, account: AccountId, key: KeyId
     SELECT ${keyColumns(sql)}
     FROM accounts_key key ${sql.literal(lineJoin)}
     WHERE key.id = ${KeyId.toUuid(key)} AND key.account = ${AccountId.toUuid(account)}
-  `.pipe(decodeKeys, Effect.map((rows) => Option.map(Arr.head(rows), toKey)))
+  `.pipe(decodeKeys, Rows.first(toKey))
 
 /** Sets when a key expires. */
 export const updateExpiry = (sql: SqlClient.SqlClient, key: KeyId, expiresAt: DateTime.Utc) =>
@@ -68,7 +68,7 @@ export const revokeKey = (sql: SqlClient.SqlClient, account: AccountId, key: Key
     )
     SELECT ${keyColumns(sql)}
     FROM key ${sql.literal(lineJoin)}
-  `.pipe(decodeKeys, Effect.map((rows) => Option.map(Arr.head(rows), toKey)))
+  `.pipe(decodeKeys, Rows.first(toKey))
 
 /** Revokes the keys of an account that are not revoked. */
 export const revokeKeys = (sql: SqlClient.SqlClient, account: AccountId, at: DateTime.Utc) =>

@@ -1,11 +1,9 @@
 /** The tables of accounts. */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import * as Migrations from "@kinora/persistence/Migrations"
 
 /** Creates the tables of accounts, keys and plans. */
-export const accountsTables = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+export const accountsTables = Migrations.statements((sql) => [
+  sql`
     CREATE TABLE accounts_account (
       id uuid PRIMARY KEY,
       email text NOT NULL,
@@ -14,8 +12,8 @@ export const accountsTables = Effect.gen(function*() {
       status text NOT NULL CHECK (status IN ('active', 'suspended')),
       created_at timestamptz NOT NULL
     )
-  `
-  yield* sql`
+  `,
+  sql`
     CREATE TABLE accounts_key (
       id uuid PRIMARY KEY,
       account uuid NOT NULL REFERENCES accounts_account (id),
@@ -27,9 +25,9 @@ export const accountsTables = Effect.gen(function*() {
       last_used_at timestamptz,
       revoked_at timestamptz
     )
-  `
-  yield* sql`CREATE INDEX accounts_key_account ON accounts_key (account, id)`
-  yield* sql`
+  `,
+  sql`CREATE INDEX accounts_key_account ON accounts_key (account, id)`,
+  sql`
     CREATE TABLE accounts_plan (
       account uuid NOT NULL REFERENCES accounts_account (id),
       plan_group text NOT NULL,
@@ -43,16 +41,15 @@ export const accountsTables = Effect.gen(function*() {
       )
     )
   `
-})
+])
 
 /** Creates the table of movements, and adds the balance of accounts. */
-export const walletTables = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+export const walletTables = Migrations.statements((sql) => [
+  sql`
     ALTER TABLE accounts_account
     ADD COLUMN balance_cents bigint NOT NULL DEFAULT 0 CHECK (balance_cents >= 0)
-  `
-  yield* sql`
+  `,
+  sql`
     CREATE TABLE accounts_movement (
       account uuid NOT NULL REFERENCES accounts_account (id),
       kind text NOT NULL CHECK (kind IN ('deposit', 'renewal')),
@@ -62,58 +59,54 @@ export const walletTables = Effect.gen(function*() {
       at timestamptz NOT NULL,
       PRIMARY KEY (account, kind, reference)
     )
-  `
-  yield* sql`CREATE INDEX accounts_plan_period_end ON accounts_plan (period_end)`
-})
+  `,
+  sql`CREATE INDEX accounts_plan_period_end ON accounts_plan (period_end)`
+])
 
 /** Adds the terms of keys. Keys that exist have none. */
-export const keyTerms = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+export const keyTerms = Migrations.statements((sql) => [
+  sql`
     ALTER TABLE accounts_key
     ADD COLUMN expires_at timestamptz,
     -- Scopes, models and networks, those that restrict the key.
     ADD COLUMN restrictions jsonb NOT NULL DEFAULT '{}'
   `
-})
+])
 
 /** Adds the tier with which a plan renews, and kinds of movements. */
-export const subscriptions = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+export const subscriptions = Migrations.statements((sql) => [
+  sql`
     ALTER TABLE accounts_plan
     ADD COLUMN next_tier text CHECK (
       plan_group = 'studio' AND next_tier IN ('starter', 'pro', 'scale')
       OR plan_group = 'credits' AND next_tier IN ('starter', 'pro', 'business')
     )
-  `
+  `,
   // `NOT VALID` does not read the table: the rows that exist have a kind that both constraints allow.
-  yield* sql`
+  sql`
     ALTER TABLE accounts_movement
     DROP CONSTRAINT accounts_movement_kind_check,
     ADD CONSTRAINT accounts_movement_kind_check
     CHECK (kind IN ('deposit', 'debit', 'subscription', 'upgrade', 'renewal')) NOT VALID
   `
-})
+])
 
 /** Adds deletion. */
-export const deletion = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+export const deletion = Migrations.statements((sql) => [
+  sql`
     ALTER TABLE accounts_account
     ADD COLUMN deleted_at timestamptz,
     DROP CONSTRAINT accounts_account_status_check,
     ADD CONSTRAINT accounts_account_status_check
     CHECK (status IN ('active', 'suspended', 'deleted', 'erased')) NOT VALID
   `
-})
+])
 
 /** Adds the budgets of lines of keys, and what they have spent. Keys that exist have no budget. */
-export const keyBudgets = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+export const keyBudgets = Migrations.statements((sql) => [
   // The first key of the line. `NULL`: the key is the first one.
-  yield* sql`ALTER TABLE accounts_key ADD COLUMN line uuid`
-  yield* sql`
+  sql`ALTER TABLE accounts_key ADD COLUMN line uuid`,
+  sql`
     CREATE TABLE accounts_key_line (
       -- The id of the first key, which may be deleted.
       id                uuid PRIMARY KEY,
@@ -123,10 +116,10 @@ export const keyBudgets = Effect.gen(function*() {
       jobs_per_day      bigint CHECK (jobs_per_day >= 0),
       jobs_per_month    bigint CHECK (jobs_per_month >= 0)
     )
-  `
-  yield* sql`CREATE INDEX accounts_key_line_account ON accounts_key_line (account)`
+  `,
+  sql`CREATE INDEX accounts_key_line_account ON accounts_key_line (account)`,
   // Leaves room in each page, so that an update of a counter does not touch the indexes.
-  yield* sql`
+  sql`
     CREATE TABLE accounts_key_spending (
       line    uuid   NOT NULL REFERENCES accounts_key_line (id) ON DELETE CASCADE,
       day     date   NOT NULL,
@@ -135,13 +128,12 @@ export const keyBudgets = Effect.gen(function*() {
       PRIMARY KEY (line, day)
     ) WITH (fillfactor = 70)
   `
-})
+])
 
 /** Adds the author of a key. Keys that exist have none. */
-export const keyAuthors = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`ALTER TABLE accounts_key ADD COLUMN created_by text`
-})
+export const keyAuthors = Migrations.statements((sql) => [
+  sql`ALTER TABLE accounts_key ADD COLUMN created_by text`
+])
 
 /** Indexes that are built without blocking writes. */
 export const indexes = {

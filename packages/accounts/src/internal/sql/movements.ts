@@ -1,6 +1,6 @@
 /** Statements on movements of the wallet. */
 import { Rows } from "@kinora/persistence"
-import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
 import { type Movement, MovementKind, type MovementQuery } from "../../Wallet.ts"
@@ -16,7 +16,7 @@ export const findMovement = (
     SELECT ${columns(sql)}
     FROM accounts_movement
     WHERE account = ${AccountId.toUuid(account)} AND kind = ${kind} AND reference = ${reference}
-  `.pipe(decodeMovements, Effect.map((rows) => Option.map(Arr.head(rows), toMovement)))
+  `.pipe(decodeMovements, Rows.first(toMovement))
 
 /** Lists movements of an account, newest first. */
 export const listMovements = (sql: SqlClient.SqlClient, { account, before, limit }: MovementQuery) =>

@@ -1,15 +1,13 @@
 /** Tables of this package. A released migration is never edited. */
-import type { Migrations } from "@kinora/persistence"
+import { Migrations } from "@kinora/persistence"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 
 /** See `SqlGenerationStore.migrations`. */
 export const migrations: Migrations.Migrations = {
   namespace: "generation",
   migrations: {
-    "0001_create_job": Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`
+    "0001_create_job": Migrations.statements((sql) => [
+      sql`
         CREATE TABLE generation_job (
           id                uuid        PRIMARY KEY,
           account           text        NOT NULL,
@@ -37,19 +35,18 @@ export const migrations: Migrations.Migrations = {
           CHECK (refunded = (status IN ('failed', 'cancelled'))),
           CHECK ((status = 'completed') = (result_expires_at IS NOT NULL))
         )
-      `
+      `,
       // Lists an account's generations, newest first: ids sort by time.
-      yield* sql`CREATE INDEX generation_job_account ON generation_job (account, id DESC)`
-      yield* sql`
+      sql`CREATE INDEX generation_job_account ON generation_job (account, id DESC)`,
+      sql`
         CREATE INDEX generation_job_waiting ON generation_job (model, id) WHERE status IN ('pending', 'queued')
-      `
-      yield* sql`CREATE INDEX generation_job_expiry ON generation_job (result_expires_at) WHERE output IS NOT NULL`
-    }),
+      `,
+      sql`CREATE INDEX generation_job_expiry ON generation_job (result_expires_at) WHERE output IS NOT NULL`
+    ]),
 
-    "0002_add_usage": Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+    "0002_add_usage": Migrations.statements((sql) => [
       // Leaves room in each page, so that an update of a counter does not touch the index.
-      yield* sql`
+      sql`
         CREATE TABLE generation_usage (
           account   text   NOT NULL,
           day       date   NOT NULL,
@@ -62,8 +59,8 @@ export const migrations: Migrations.Migrations = {
           credits   bigint NOT NULL CHECK (credits >= 0 AND (plan = 'credits' OR credits = 0)),
           PRIMARY KEY (account, day, plan, model, kind)
         ) WITH (fillfactor = 70)
-      `
-      yield* sql`
+      `,
+      sql`
         INSERT INTO generation_usage (account, day, plan, model, kind, completed, failed, cancelled, credits)
         SELECT
           account, (finished_at AT TIME ZONE 'UTC')::date, plan, model, kind,
@@ -75,27 +72,25 @@ export const migrations: Migrations.Migrations = {
         WHERE finished_at IS NOT NULL
         GROUP BY 1, 2, 3, 4, 5
       `
-    }),
+    ]),
 
-    "0003_list_and_put_off": Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+    "0003_list_and_put_off": Migrations.statements((sql) => [
       // Every combination of filters is a range of this index.
-      yield* sql`
+      sql`
         CREATE INDEX generation_job_listing ON generation_job (account, status, kind, plan, id)
-      `
-      yield* sql`DROP INDEX generation_job_account`
-      yield* sql`ALTER TABLE generation_job ADD COLUMN put_off_until timestamptz`
-      yield* sql`
+      `,
+      sql`DROP INDEX generation_job_account`,
+      sql`ALTER TABLE generation_job ADD COLUMN put_off_until timestamptz`,
+      sql`
         CREATE INDEX generation_job_due ON generation_job (greatest(result_expires_at, put_off_until))
         WHERE output IS NOT NULL
-      `
-      yield* sql`DROP INDEX generation_job_expiry`
-    }),
+      `,
+      sql`DROP INDEX generation_job_expiry`
+    ]),
 
-    "0004_add_images": Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`ALTER TABLE generation_job ADD COLUMN images jsonb NOT NULL DEFAULT '[]'`
-      yield* sql`
+    "0004_add_images": Migrations.statements((sql) => [
+      sql`ALTER TABLE generation_job ADD COLUMN images jsonb NOT NULL DEFAULT '[]'`,
+      sql`
         CREATE TABLE generation_image (
           id           uuid        PRIMARY KEY,
           account      text        NOT NULL,
@@ -108,16 +103,15 @@ export const migrations: Migrations.Migrations = {
           is_dropped   boolean     NOT NULL,
           CHECK (NOT is_dropped OR usable_until IS NULL)
         )
-      `
-      yield* sql`
+      `,
+      sql`
         CREATE INDEX generation_image_usable ON generation_image (account, usable_until) WHERE usable_until IS NOT NULL
-      `
-      yield* sql`CREATE INDEX generation_image_due ON generation_image (greatest(usable_until, kept_until))`
-    }),
+      `,
+      sql`CREATE INDEX generation_image_due ON generation_image (greatest(usable_until, kept_until))`
+    ]),
 
-    "0005_add_upstream_reports": Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`
+    "0005_add_upstream_reports": Migrations.statements((sql) => [
+      sql`
         CREATE TABLE generation_upstream_report (
           worker   text        NOT NULL,
           upstream text        NOT NULL,
@@ -127,38 +121,34 @@ export const migrations: Migrations.Migrations = {
           PRIMARY KEY (worker, upstream)
         )
       `
-    }),
+    ]),
 
-    "0006_add_watermark": Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`ALTER TABLE generation_job ADD COLUMN watermark boolean NOT NULL DEFAULT false`
-    }),
+    "0006_add_watermark": Migrations.statements((sql) => [
+      sql`ALTER TABLE generation_job ADD COLUMN watermark boolean NOT NULL DEFAULT false`
+    ]),
 
     // Created two indexes that are among `indexes` now. The number stays, since databases have recorded it.
     "0007_delete_old_rows": Effect.void,
 
-    "0008_add_model_pauses": Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`
+    "0008_add_model_pauses": Migrations.statements((sql) => [
+      sql`
         CREATE TABLE generation_model_pause (
           model     text        PRIMARY KEY,
           paused_at timestamptz NOT NULL
         )
       `
-    }),
+    ]),
 
     // Workers of earlier builds record no attempts.
-    "0009_add_attempts": Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`ALTER TABLE generation_job ADD COLUMN attempts jsonb NOT NULL DEFAULT '[]'`
-    }),
+    "0009_add_attempts": Migrations.statements((sql) => [
+      sql`ALTER TABLE generation_job ADD COLUMN attempts jsonb NOT NULL DEFAULT '[]'`
+    ]),
 
     // Counters by key have a table of their own, because builds without them count in `generation_usage` by its primary
     // key. A job that such a build created has no key, and one that it ended is not counted by key.
-    "0010_add_key": Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`ALTER TABLE generation_job ADD COLUMN key_id text`
-      yield* sql`
+    "0010_add_key": Migrations.statements((sql) => [
+      sql`ALTER TABLE generation_job ADD COLUMN key_id text`,
+      sql`
         CREATE TABLE generation_key_usage (
           account   text   NOT NULL,
           day       date   NOT NULL,
@@ -173,13 +163,12 @@ export const migrations: Migrations.Migrations = {
           PRIMARY KEY (account, day, plan, model, kind, key_id)
         ) WITH (fillfactor = 70)
       `
-    }),
+    ]),
 
     // The line of API keys whose budget counts the job. Earlier builds count none.
-    "0011_add_key_line": Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`ALTER TABLE generation_job ADD COLUMN key_line text`
-    })
+    "0011_add_key_line": Migrations.statements((sql) => [
+      sql`ALTER TABLE generation_job ADD COLUMN key_line text`
+    ])
   },
   // Find old rows, and jobs of all accounts.
   indexes: {

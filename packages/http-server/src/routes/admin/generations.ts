@@ -15,74 +15,70 @@ import { detailOf, toWire } from "../../wire/adminGeneration.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = EndpointGroup.make(
-  AdminApi,
-  "generations",
-  Effect.fnUntraced(function*(handlers) {
-    const accounts = yield* Accounts.Accounts
-    const generations = yield* Generations
-    const readDetail = yield* makeReadDetail
-    const scheduler = yield* Scheduler
-    const store = yield* GenerationStore.GenerationStore
+export const layer = EndpointGroup.make(AdminApi, "generations", function*(handlers) {
+  const accounts = yield* Accounts.Accounts
+  const generations = yield* Generations
+  const readDetail = yield* makeReadDetail
+  const scheduler = yield* Scheduler
+  const store = yield* GenerationStore.GenerationStore
 
-    const find = Effect.fnUntraced(function*(text: string) {
-      const [found] = yield* store.find([yield* parseId(GenerationId.parse, text)])
-      return found ?? (yield* refuse("not_found"))
-    })
+  const find = Effect.fnUntraced(function*(text: string) {
+    const [found] = yield* store.find([yield* parseId(GenerationId.parse, text)])
+    return found ?? (yield* refuse("not_found"))
+  })
 
-    return handlers.handleAll({
-      listGenerations: answers(["AccountNotFound"], function*({ params, query }) {
-        const { cursor, limit = pageSizeDefault, ...selection } = query
-        const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
-        const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
-        if (cursor !== undefined && before === undefined) return yield* invalidCursor
-        const page = yield* generations.list(id, { ...selection, limit, before })
-        return { data: page.generations.map(toWire), next_cursor: page.next }
-      }),
+  return handlers.handleAll({
+    listGenerations: answers(["AccountNotFound"], function*({ params, query }) {
+      const { cursor, limit = pageSizeDefault, ...selection } = query
+      const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+      const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
+      if (cursor !== undefined && before === undefined) return yield* invalidCursor
+      const page = yield* generations.list(id, { ...selection, limit, before })
+      return { data: page.generations.map(toWire), next_cursor: page.next }
+    }),
 
-      searchGenerations: answers(["AccountNotFound"], function*({ query }) {
-        const { account: text, created_after, created_before, cursor, limit = pageSizeDefault, model, status } = query
-        const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
-        if (cursor !== undefined && before === undefined) return yield* invalidCursor
-        const account = text === undefined
-          ? undefined
-          : (yield* accounts.get(yield* parseId(Account.AccountId.parse, text))).id
-        const criteria = { account, status, model, createdAfter: created_after, createdBefore: created_before }
-        const page = yield* generations.search({ ...criteria, before, limit })
-        return { data: page.generations.map(toWire), next_cursor: page.next }
-      }),
+    searchGenerations: answers(["AccountNotFound"], function*({ query }) {
+      const { account: text, created_after, created_before, cursor, limit = pageSizeDefault, model, status } = query
+      const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
+      if (cursor !== undefined && before === undefined) return yield* invalidCursor
+      const account = text === undefined
+        ? undefined
+        : (yield* accounts.get(yield* parseId(Account.AccountId.parse, text))).id
+      const criteria = { account, status, model, createdAfter: created_after, createdBefore: created_before }
+      const page = yield* generations.search({ ...criteria, before, limit })
+      return { data: page.generations.map(toWire), next_cursor: page.next }
+    }),
 
-      getGeneration: answers([], function*({ params }) {
-        return yield* readDetail(yield* find(params.id))
-      }),
+    getGeneration: answers([], function*({ params }) {
+      return yield* readDetail(yield* find(params.id))
+    }),
 
-      cancelGeneration: changes(["NotFound", "NotCancellable"], function*({ params }) {
-        const { account, id, status } = yield* find(params.id)
-        const cancelled = yield* generations.cancel(account, id)
-        yield* note({ before: { status }, after: { account, status: cancelled.status } })
-        yield* Effect.logInfo("An operator cancelled a job", { account, job: id })
-        return toWire(cancelled)
-      }),
+    cancelGeneration: changes(["NotFound", "NotCancellable"], function*({ params }) {
+      const { account, id, status } = yield* find(params.id)
+      const cancelled = yield* generations.cancel(account, id)
+      yield* note({ before: { status }, after: { account, status: cancelled.status } })
+      yield* Effect.logInfo("An operator cancelled a job", { account, job: id })
+      return toWire(cancelled)
+    }),
 
-      failGeneration: changes(["NotFound", "AlreadyEnded"], function*({ params }) {
-        const { account, id, status } = yield* find(params.id)
-        const failed = yield* generations.fail(account, id)
-        yield* note({ before: { status }, after: { account, status: failed.status } })
-        yield* Effect.logInfo("An operator failed a job", { account, job: id })
-        return toWire(failed)
-      }),
+    failGeneration: changes(["NotFound", "AlreadyEnded"], function*({ params }) {
+      const { account, id, status } = yield* find(params.id)
+      const failed = yield* generations.fail(account, id)
+      yield* note({ before: { status }, after: { account, status: failed.status } })
+      yield* Effect.logInfo("An operator failed a job", { account, job: id })
+      return toWire(failed)
+    }),
 
-      requeueGeneration: changes(["NotFound", "AlreadyEnded"], function*({ params }) {
-        const { account, id } = yield* find(params.id)
-        const [job] = yield* scheduler.find([GenerationId.toUuid(id)])
-        const requeued = yield* generations.requeue(account, id)
-        yield* note({ before: { worker: Option.getOrNull(job?.worker ?? Option.none()) }, after: { account } })
-        yield* Effect.logInfo("An operator requeued a job", { account, job: id })
-        return toWire(requeued)
-      })
+    requeueGeneration: changes(["NotFound", "AlreadyEnded"], function*({ params }) {
+      const { account, id } = yield* find(params.id)
+      const [job] = yield* scheduler.find([GenerationId.toUuid(id)])
+      const requeued = yield* generations.requeue(account, id)
+      yield* note({ before: { worker: Option.getOrNull(job?.worker ?? Option.none()) }, after: { account } })
+      yield* Effect.logInfo("An operator requeued a job", { account, job: id })
+      return toWire(requeued)
     })
   })
-)
+})
 
 /** Makes the function that reads the records of a job. */
 export const makeReadDetail = Effect.gen(function*() {

@@ -12,70 +12,66 @@ import { shownOnce } from "../../wire/shownOnce.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = EndpointGroup.make(
-  AdminApi,
-  "keys",
-  Effect.fnUntraced(function*(handlers) {
-    const accounts = yield* Accounts.Accounts
-    const checkModels = yield* makeCheckModels
+export const layer = EndpointGroup.make(AdminApi, "keys", function*(handlers) {
+  const accounts = yield* Accounts.Accounts
+  const checkModels = yield* makeCheckModels
 
-    return handlers.handleAll({
-      createKey: changes(
-        ["AccountDeleted", "AccountNotFound", ...keyInvalid, "TooManyKeys"],
-        function*({ params, payload }) {
-          const account = yield* parseId(Account.AccountId.parse, params.id)
-          yield* checkModels(payload.models ?? [])
-          const budget = KeyBudget.fromWire(payload.budget ?? {})
-          const { actor } = yield* currentAuthor
-          const created = yield* accounts.createKey(account, payload.name, termsOf(payload), budget, actor)
-          const { id, name } = created.record
-          yield* note({
-            subject: id,
-            after: { account, name, ...payload.budget && { budget: KeyBudget.toWire(created.record.budget) } }
-          })
-          yield* Effect.logInfo("An operator created an API key", { account, key: created.record.id })
-          return shownOnce(newKeyOf(created))
-        }
-      ),
+  return handlers.handleAll({
+    createKey: changes(
+      ["AccountDeleted", "AccountNotFound", ...keyInvalid, "TooManyKeys"],
+      function*({ params, payload }) {
+        const account = yield* parseId(Account.AccountId.parse, params.id)
+        yield* checkModels(payload.models ?? [])
+        const budget = KeyBudget.fromWire(payload.budget ?? {})
+        const { actor } = yield* currentAuthor
+        const created = yield* accounts.createKey(account, payload.name, termsOf(payload), budget, actor)
+        const { id, name } = created.record
+        yield* note({
+          subject: id,
+          after: { account, name, ...payload.budget && { budget: KeyBudget.toWire(created.record.budget) } }
+        })
+        yield* Effect.logInfo("An operator created an API key", { account, key: created.record.id })
+        return shownOnce(newKeyOf(created))
+      }
+    ),
 
-      updateKey: changes(
-        ["AccountDeleted", "AccountNotFound", "KeyBudgetInvalid", "KeyEnded", "KeyNotFound"],
-        function*({ params, payload }) {
-          const account = yield* parseId(Account.AccountId.parse, params.id)
-          const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
-          return yield* changeBudget(accounts, account, key, payload.budget, "An operator")
-        }
-      ),
-
-      rollKey: changes(
-        ["AccountDeleted", "AccountNotFound", "KeyNotFound", "KeyEnded", "TooManyKeys"],
-        function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
-          const account = yield* parseId(Account.AccountId.parse, params.id)
-          const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
-          const { actor } = yield* currentAuthor
-          const rolled = yield* accounts.rollKey(account, key, Duration.seconds(overlap_seconds), actor)
-          yield* note({ after: { account, successor: rolled.record.id } })
-          yield* Effect.logInfo("An operator rolled an API key", { account, key, successor: rolled.record.id })
-          return shownOnce(newKeyOf(rolled))
-        }
-      ),
-
-      listKeys: answers(["AccountNotFound"], function*({ params }) {
-        const keys = yield* accounts.listKeys(yield* parseId(Account.AccountId.parse, params.id))
-        const used = yield* accounts.spending.usedBy(keys)
-        return { data: keys.map((key) => keyOf(key, used.get(key.line))) }
-      }),
-
-      revokeKey: changes(["KeyNotFound"], function*({ params }) {
+    updateKey: changes(
+      ["AccountDeleted", "AccountNotFound", "KeyBudgetInvalid", "KeyEnded", "KeyNotFound"],
+      function*({ params, payload }) {
         const account = yield* parseId(Account.AccountId.parse, params.id)
         const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
-        yield* accounts.revokeKey(account, key)
-        yield* note({ after: { account } })
-        yield* Effect.logInfo("An operator revoked an API key", { account, key })
-      })
+        return yield* changeBudget(accounts, account, key, payload.budget, "An operator")
+      }
+    ),
+
+    rollKey: changes(
+      ["AccountDeleted", "AccountNotFound", "KeyNotFound", "KeyEnded", "TooManyKeys"],
+      function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
+        const account = yield* parseId(Account.AccountId.parse, params.id)
+        const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
+        const { actor } = yield* currentAuthor
+        const rolled = yield* accounts.rollKey(account, key, Duration.seconds(overlap_seconds), actor)
+        yield* note({ after: { account, successor: rolled.record.id } })
+        yield* Effect.logInfo("An operator rolled an API key", { account, key, successor: rolled.record.id })
+        return shownOnce(newKeyOf(rolled))
+      }
+    ),
+
+    listKeys: answers(["AccountNotFound"], function*({ params }) {
+      const keys = yield* accounts.listKeys(yield* parseId(Account.AccountId.parse, params.id))
+      const used = yield* accounts.spending.usedBy(keys)
+      return { data: keys.map((key) => keyOf(key, used.get(key.line))) }
+    }),
+
+    revokeKey: changes(["KeyNotFound"], function*({ params }) {
+      const account = yield* parseId(Account.AccountId.parse, params.id)
+      const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
+      yield* accounts.revokeKey(account, key)
+      yield* note({ after: { account } })
+      yield* Effect.logInfo("An operator revoked an API key", { account, key })
     })
   })
-)
+})
 
 /** Makes the function that rejects the first model that the catalog does not list, which is most likely a typing error. */
 export const makeCheckModels = Effect.map(

@@ -43,69 +43,65 @@ const wholeBooks = Effect.gen(function*() {
 })
 
 /** The handlers. */
-export const layer = EndpointGroup.make(
-  AdminApi,
-  "ledger",
-  Effect.fnUntraced(function*(handlers) {
-    const accounts = yield* Accounts.Accounts
-    const generations = yield* GenerationStore.GenerationStore
-    const ledger = yield* Ledger.Ledger
-    const readStatement = yield* makeReadStatement
+export const layer = EndpointGroup.make(AdminApi, "ledger", function*(handlers) {
+  const accounts = yield* Accounts.Accounts
+  const generations = yield* GenerationStore.GenerationStore
+  const ledger = yield* Ledger.Ledger
+  const readStatement = yield* makeReadStatement
 
-    return handlers.handleAll({
-      grantLot: changes(["AccountNotFound", "GrantExpired"], function*({ params, payload }) {
-        const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
-        const { _tag, lot } = yield* ledger.grant({
-          account: id,
-          reference: payload.reference,
-          kind: payload.kind,
-          credits: payload.credits,
-          expiresAt: payload.expires_at,
-          imagesOnly: payload.images_only,
-          watermark: hasWatermark(payload),
-          at: yield* DateTime.now
-        })
-        if (_tag === "AlreadyGranted" && !isSame(lot, payload)) return yield* refuse("reference_reused")
-        yield* note({ after: { lot: lot.id, reference: payload.reference, kind: lot.kind, credits: lot.granted } })
-        if (_tag === "Granted") {
-          yield* Effect.logInfo("An operator granted credits", { account: id, lot: lot.id, credits: lot.granted })
-        }
-        return HttpServerResponse.jsonUnsafe(encodeLot(lotOf(lot, payload.reference)), {
-          status: _tag === "Granted" ? 201 : 200
-        })
-      }),
+  return handlers.handleAll({
+    grantLot: changes(["AccountNotFound", "GrantExpired"], function*({ params, payload }) {
+      const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+      const { _tag, lot } = yield* ledger.grant({
+        account: id,
+        reference: payload.reference,
+        kind: payload.kind,
+        credits: payload.credits,
+        expiresAt: payload.expires_at,
+        imagesOnly: payload.images_only,
+        watermark: hasWatermark(payload),
+        at: yield* DateTime.now
+      })
+      if (_tag === "AlreadyGranted" && !isSame(lot, payload)) return yield* refuse("reference_reused")
+      yield* note({ after: { lot: lot.id, reference: payload.reference, kind: lot.kind, credits: lot.granted } })
+      if (_tag === "Granted") {
+        yield* Effect.logInfo("An operator granted credits", { account: id, lot: lot.id, credits: lot.granted })
+      }
+      return HttpServerResponse.jsonUnsafe(encodeLot(lotOf(lot, payload.reference)), {
+        status: _tag === "Granted" ? 201 : 200
+      })
+    }),
 
-      revokeLot: changes(["AccountNotFound", "UnknownLot"], function*({ params }) {
-        const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
-        const lot = yield* parseId(LotId.parse, params.lot_id)
-        const { credits } = yield* ledger.revoke({ account: id, lot, at: yield* DateTime.now })
-        yield* note({ after: { account: id, credits } })
-        yield* Effect.logInfo("An operator revoked credits", { account: id, lot, credits })
-        return { lot, credits }
-      }),
+    revokeLot: changes(["AccountNotFound", "UnknownLot"], function*({ params }) {
+      const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+      const lot = yield* parseId(LotId.parse, params.lot_id)
+      const { credits } = yield* ledger.revoke({ account: id, lot, at: yield* DateTime.now })
+      yield* note({ after: { account: id, credits } })
+      yield* Effect.logInfo("An operator revoked credits", { account: id, lot, credits })
+      return { lot, credits }
+    }),
 
-      getBalances: answers(["AccountNotFound"], function*({ params }) {
-        const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
-        return balancesOf(yield* ledger.balances(id, yield* DateTime.now))
-      }),
+    getBalances: answers(["AccountNotFound"], function*({ params }) {
+      const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+      return balancesOf(yield* ledger.balances(id, yield* DateTime.now))
+    }),
 
-      listTransactions: answers(["AccountNotFound"], function*({ params, query }) {
-        const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
-        return yield* readStatement(id, query)
-      }),
+    listTransactions: answers(["AccountNotFound"], function*({ params, query }) {
+      const { id } = yield* accounts.get(yield* parseId(Account.AccountId.parse, params.id))
+      return yield* readStatement(id, query)
+    }),
 
-      listBookings: answers([], function*({ params }) {
-        const id = yield* parseId(GenerationId.parse, params.id)
-        const [generation] = yield* generations.find([id])
-        if (generation === undefined) return yield* refuse("not_found")
-        const transactions = yield* ledger.entries({ account: generation.account, reference: generation.id })
-        return { data: transactions.toReversed().map(transactionOf) }
-      }),
+    listBookings: answers([], function*({ params }) {
+      const id = yield* parseId(GenerationId.parse, params.id)
+      const [generation] = yield* generations.find([id])
+      if (generation === undefined) return yield* refuse("not_found")
+      const transactions = yield* ledger.entries({ account: generation.account, reference: generation.id })
+      return { data: transactions.toReversed().map(transactionOf) }
+    }),
 
-      ...(yield* wholeBooks)
-    })
+    ...(yield* wholeBooks)
   })
-)
+})
 
 /** Makes the function that reads a page of the transactions of an account. */
 export const makeReadStatement = Effect.map(

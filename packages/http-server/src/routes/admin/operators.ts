@@ -9,48 +9,44 @@ import { shownOnce } from "../../wire/shownOnce.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = EndpointGroup.make(
-  AdminApi,
-  "operators",
-  Effect.fnUntraced(function*(handlers) {
-    const operators = yield* Operators.Operators
-    const sessions = yield* Sessions.Sessions
+export const layer = EndpointGroup.make(AdminApi, "operators", function*(handlers) {
+  const operators = yield* Operators.Operators
+  const sessions = yield* Sessions.Sessions
 
-    return handlers.handleAll({
-      createOperator: changes(["NameInvalid", "ExpiryInvalid", "TooManyOperators"], function*({ payload }) {
-        const { expires_at: expiresAt, name, role } = payload
-        const created = yield* operators.create({ name, role, expiresAt })
-        const { id } = created.operator
-        yield* note({ subject: id, after: recordOf(created.operator) })
-        yield* Effect.logInfo("An operator created an operator", { operator: id, role })
-        return shownOnce(newToWire(created))
-      }),
+  return handlers.handleAll({
+    createOperator: changes(["NameInvalid", "ExpiryInvalid", "TooManyOperators"], function*({ payload }) {
+      const { expires_at: expiresAt, name, role } = payload
+      const created = yield* operators.create({ name, role, expiresAt })
+      const { id } = created.operator
+      yield* note({ subject: id, after: recordOf(created.operator) })
+      yield* Effect.logInfo("An operator created an operator", { operator: id, role })
+      return shownOnce(newToWire(created))
+    }),
 
-      listOperators: answers([], function*() {
-        return { data: (yield* operators.list).map(toWire) }
-      }),
+    listOperators: answers([], function*() {
+      return { data: (yield* operators.list).map(toWire) }
+    }),
 
-      rotateOperator: changes(
-        ["OperatorNotFound", "OperatorEnded", "OverlapInvalid"],
-        function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
-          const id = yield* parseId(Operator.OperatorId.parse, params.id)
-          const rotated = yield* operators.rotate(id, { overlap: Duration.seconds(overlap_seconds) })
-          yield* note({ after: { overlap_seconds } })
-          yield* Effect.logInfo("An operator rotated the token of an operator", { operator: id })
-          return shownOnce(newToWire(rotated))
-        }
-      ),
-
-      revokeOperator: changes(["OperatorNotFound"], function*({ params }) {
+    rotateOperator: changes(
+      ["OperatorNotFound", "OperatorEnded", "OverlapInvalid"],
+      function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
         const id = yield* parseId(Operator.OperatorId.parse, params.id)
-        yield* note({ before: recordOf(yield* operators.get(id)) })
-        yield* operators.revoke(id)
-        yield* sessions.endAll({ subject: `operator:${id}` })
-        yield* Effect.logInfo("An operator revoked an operator", { operator: id })
-      })
+        const rotated = yield* operators.rotate(id, { overlap: Duration.seconds(overlap_seconds) })
+        yield* note({ after: { overlap_seconds } })
+        yield* Effect.logInfo("An operator rotated the token of an operator", { operator: id })
+        return shownOnce(newToWire(rotated))
+      }
+    ),
+
+    revokeOperator: changes(["OperatorNotFound"], function*({ params }) {
+      const id = yield* parseId(Operator.OperatorId.parse, params.id)
+      yield* note({ before: recordOf(yield* operators.get(id)) })
+      yield* operators.revoke(id)
+      yield* sessions.endAll({ subject: `operator:${id}` })
+      yield* Effect.logInfo("An operator revoked an operator", { operator: id })
     })
   })
-)
+})
 
 // -----------------------------------------------------------------------------
 // internal

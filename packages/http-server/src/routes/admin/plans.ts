@@ -10,78 +10,74 @@ import { planToWire, toWire } from "../../wire/adminAccount.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = EndpointGroup.make(
-  AdminApi,
-  "plans",
-  Effect.fnUntraced(function*(handlers) {
-    const accounts = yield* Accounts.Accounts
-    const changed = yield* PlanChanges.PlanChanges
+export const layer = EndpointGroup.make(AdminApi, "plans", function*(handlers) {
+  const accounts = yield* Accounts.Accounts
+  const changed = yield* PlanChanges.PlanChanges
 
-    /** Sets or ends a plan, and returns the account with it. */
-    const save = Effect.fnUntraced(
-      function*<Group extends PlanGroup>(text: string, group: Group, plan: Option.Option<Plan<Tiers[Group]>>) {
-        const id = yield* parseId(Account.AccountId.parse, text)
-        const { plans: before } = yield* accounts.get(id)
-        yield* changed.set(id, group, plan)
-        const account = yield* accounts.get(id)
-        const tier = Option.match(plan, { onNone: () => null, onSome: ({ tier }) => tier })
-        yield* note({ before: recordOf(group, before), after: recordOf(group, account.plans) })
-        yield* Effect.logInfo("An operator set a plan", { account: id, group, tier })
-        return toWire(account)
-      }
-    )
-
-    const subscribe = Effect.fnUntraced(
-      function*<Group extends PlanGroup>(text: string, group: Group, tier: Tiers[Group]) {
-        const id = yield* parseId(Account.AccountId.parse, text)
-        const { plans: before } = yield* accounts.get(id)
-        const decision = yield* changed.subscribe(id, group, tier)
-        const subscription = subscriptionOf(decision)
-        const { credits, outcome, usd_cents } = subscription
-        const { plans: after } = yield* accounts.get(id)
-        yield* note({ before: recordOf(group, before), after: { ...recordOf(group, after), usd_cents, credits } })
-        yield* Effect.logInfo("An operator subscribed an account", { account: id, group, tier, outcome })
-        return subscription
-      }
-    )
-
-    const stopRenewal = Effect.fnUntraced(function*(text: string, group: PlanGroup) {
+  /** Sets or ends a plan, and returns the account with it. */
+  const save = Effect.fnUntraced(
+    function*<Group extends PlanGroup>(text: string, group: Group, plan: Option.Option<Plan<Tiers[Group]>>) {
       const id = yield* parseId(Account.AccountId.parse, text)
       const { plans: before } = yield* accounts.get(id)
-      yield* accounts.stopRenewal(id, group)
+      yield* changed.set(id, group, plan)
+      const account = yield* accounts.get(id)
+      const tier = Option.match(plan, { onNone: () => null, onSome: ({ tier }) => tier })
+      yield* note({ before: recordOf(group, before), after: recordOf(group, account.plans) })
+      yield* Effect.logInfo("An operator set a plan", { account: id, group, tier })
+      return toWire(account)
+    }
+  )
+
+  const subscribe = Effect.fnUntraced(
+    function*<Group extends PlanGroup>(text: string, group: Group, tier: Tiers[Group]) {
+      const id = yield* parseId(Account.AccountId.parse, text)
+      const { plans: before } = yield* accounts.get(id)
+      const decision = yield* changed.subscribe(id, group, tier)
+      const subscription = subscriptionOf(decision)
+      const { credits, outcome, usd_cents } = subscription
       const { plans: after } = yield* accounts.get(id)
-      yield* note({ before: recordOf(group, before), after: recordOf(group, after) })
-    })
+      yield* note({ before: recordOf(group, before), after: { ...recordOf(group, after), usd_cents, credits } })
+      yield* Effect.logInfo("An operator subscribed an account", { account: id, group, tier, outcome })
+      return subscription
+    }
+  )
 
-    return handlers.handleAll({
-      setStudioPlan: changes(["AccountDeleted", "AccountNotFound"], function*({ params, payload }) {
-        return yield* save(params.id, "studio", planOf(payload))
-      }),
-      endStudioPlan: changes(["AccountDeleted", "AccountNotFound"], function*({ params }) {
-        yield* save(params.id, "studio", Option.none())
-      }),
-      setCreditsPlan: changes(["AccountDeleted", "AccountNotFound"], function*({ params, payload }) {
-        return yield* save(params.id, "credits", planOf(payload))
-      }),
-      endCreditsPlan: changes(["AccountDeleted", "AccountNotFound"], function*({ params }) {
-        yield* save(params.id, "credits", Option.none())
-      }),
+  const stopRenewal = Effect.fnUntraced(function*(text: string, group: PlanGroup) {
+    const id = yield* parseId(Account.AccountId.parse, text)
+    const { plans: before } = yield* accounts.get(id)
+    yield* accounts.stopRenewal(id, group)
+    const { plans: after } = yield* accounts.get(id)
+    yield* note({ before: recordOf(group, before), after: recordOf(group, after) })
+  })
 
-      subscribeStudio: changes(["AccountDeleted", "AccountNotFound", "BalanceTooLow"], function*({ params, payload }) {
-        return yield* subscribe(params.id, "studio", payload.tier)
-      }),
-      stopStudioRenewal: changes(["AccountDeleted", "AccountNotFound", "PlanNotActive"], function*({ params }) {
-        yield* stopRenewal(params.id, "studio")
-      }),
-      subscribeCredits: changes(["AccountDeleted", "AccountNotFound", "BalanceTooLow"], function*({ params, payload }) {
-        return yield* subscribe(params.id, "credits", payload.tier)
-      }),
-      stopCreditsRenewal: changes(["AccountDeleted", "AccountNotFound", "PlanNotActive"], function*({ params }) {
-        yield* stopRenewal(params.id, "credits")
-      })
+  return handlers.handleAll({
+    setStudioPlan: changes(["AccountDeleted", "AccountNotFound"], function*({ params, payload }) {
+      return yield* save(params.id, "studio", planOf(payload))
+    }),
+    endStudioPlan: changes(["AccountDeleted", "AccountNotFound"], function*({ params }) {
+      yield* save(params.id, "studio", Option.none())
+    }),
+    setCreditsPlan: changes(["AccountDeleted", "AccountNotFound"], function*({ params, payload }) {
+      return yield* save(params.id, "credits", planOf(payload))
+    }),
+    endCreditsPlan: changes(["AccountDeleted", "AccountNotFound"], function*({ params }) {
+      yield* save(params.id, "credits", Option.none())
+    }),
+
+    subscribeStudio: changes(["AccountDeleted", "AccountNotFound", "BalanceTooLow"], function*({ params, payload }) {
+      return yield* subscribe(params.id, "studio", payload.tier)
+    }),
+    stopStudioRenewal: changes(["AccountDeleted", "AccountNotFound", "PlanNotActive"], function*({ params }) {
+      yield* stopRenewal(params.id, "studio")
+    }),
+    subscribeCredits: changes(["AccountDeleted", "AccountNotFound", "BalanceTooLow"], function*({ params, payload }) {
+      return yield* subscribe(params.id, "credits", payload.tier)
+    }),
+    stopCreditsRenewal: changes(["AccountDeleted", "AccountNotFound", "PlanNotActive"], function*({ params }) {
+      yield* stopRenewal(params.id, "credits")
     })
   })
-)
+})
 
 // -----------------------------------------------------------------------------
 // internal

@@ -7,7 +7,7 @@ import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
 export const layer = ({ configuration, disk }: HttpServerOptions) =>
-  EndpointGroup.make(AdminApi, "system", (handlers) =>
+  EndpointGroup.of(AdminApi, "system", (handlers) =>
     handlers.handleAll({
       getConfiguration: answers([], function*() {
         return yield* Effect.succeed({ data: configuration })

@@ -19,76 +19,72 @@ import { answering, answers, parseId } from "../../middleware/refusals.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = EndpointGroup.make(
-  AdminApi,
-  "wallet",
-  Effect.fnUntraced(function*(handlers) {
-    const accounts = yield* Accounts.Accounts
-    const checkouts = yield* Checkouts.Checkouts
-    const reserve = makeReserve(checkouts)
+export const layer = EndpointGroup.make(AdminApi, "wallet", function*(handlers) {
+  const accounts = yield* Accounts.Accounts
+  const checkouts = yield* Checkouts.Checkouts
+  const reserve = makeReserve(checkouts)
 
-    return handlers.handleAll({
-      deposit: changes(["AccountDeleted", "AccountNotFound", "ReferenceReused"], function*({ params, payload }) {
+  return handlers.handleAll({
+    deposit: changes(["AccountDeleted", "AccountNotFound", "ReferenceReused"], function*({ params, payload }) {
+      const { reference, usd_cents: cents } = payload
+      const id = yield* parseId(Account.AccountId.parse, params.id)
+      const { isNew, movement } = yield* accounts.deposit(id, { reference, cents })
+      yield* note({ after: { reference, usd_cents: cents } })
+      if (isNew) yield* Effect.logInfo("An operator added to a balance", { account: id, cents })
+      return responseOf(movement, isNew)
+    }),
+
+    debit: changes(
+      ["AccountDeleted", "AccountNotFound", "BalanceTooLow", "ReferenceReused"],
+      function*({ params, payload }) {
         const { reference, usd_cents: cents } = payload
         const id = yield* parseId(Account.AccountId.parse, params.id)
-        const { isNew, movement } = yield* accounts.deposit(id, { reference, cents })
+        const { isNew, movement } = yield* accounts.debit(id, { reference, cents })
         yield* note({ after: { reference, usd_cents: cents } })
-        if (isNew) yield* Effect.logInfo("An operator added to a balance", { account: id, cents })
-        return responseOf(movement, isNew)
-      }),
+        if (isNew) yield* Effect.logInfo("An operator took from a balance", { account: id, cents })
+        return responseOf({ ...movement, cents }, isNew)
+      }
+    ),
 
-      debit: changes(
-        ["AccountDeleted", "AccountNotFound", "BalanceTooLow", "ReferenceReused"],
-        function*({ params, payload }) {
-          const { reference, usd_cents: cents } = payload
-          const id = yield* parseId(Account.AccountId.parse, params.id)
-          const { isNew, movement } = yield* accounts.debit(id, { reference, cents })
-          yield* note({ after: { reference, usd_cents: cents } })
-          if (isNew) yield* Effect.logInfo("An operator took from a balance", { account: id, cents })
-          return responseOf({ ...movement, cents }, isNew)
-        }
-      ),
+    listMovements: answers(["AccountNotFound"], function*({ params, query: { cursor, limit = pageSizeDefault } }) {
+      const account = yield* parseId(Account.AccountId.parse, params.id)
+      const before = cursor === undefined ? undefined : movementOf(cursor)
+      const page = yield* accounts.listMovements({ account, before, limit })
+      const last = page.at(-1)
+      return {
+        data: page.map(movementToWire),
+        // A full page can be the last one, and is followed by an empty one then.
+        next_cursor: last === undefined || page.length < limit ? null : `${last.kind}:${last.reference}`
+      }
+    }),
 
-      listMovements: answers(["AccountNotFound"], function*({ params, query: { cursor, limit = pageSizeDefault } }) {
-        const account = yield* parseId(Account.AccountId.parse, params.id)
-        const before = cursor === undefined ? undefined : movementOf(cursor)
-        const page = yield* accounts.listMovements({ account, before, limit })
-        const last = page.at(-1)
-        return {
-          data: page.map(movementToWire),
-          // A full page can be the last one, and is followed by an empty one then.
-          next_cursor: last === undefined || page.length < limit ? null : `${last.kind}:${last.reference}`
-        }
-      }),
+    openCheckout: Effect.fnUntraced(function*(request) {
+      const { cancel_url: cancelUrl, success_url: successUrl } = request.payload
+      const reserved = yield* reserve(request)
+      const { payment, url } = yield* checkouts.start(reserved, { cancelUrl, successUrl }).pipe(
+        Effect.tapErrorTag("PaymentsError", (error) => Effect.logWarning(error.message, { payment: reserved.id })),
+        // The provider has a time limit of its own.
+        untimed,
+        (opening) => answering(["PaymentsDisabled", "ProviderRejected", "ProviderUnavailable"], opening)
+      )
+      const { account, cents, id } = payment
+      yield* Effect.logInfo("An operator opened a checkout", { account, payment: id, cents })
+      return { ...paymentToWire(payment), url }
+    }),
 
-      openCheckout: Effect.fnUntraced(function*(request) {
-        const { cancel_url: cancelUrl, success_url: successUrl } = request.payload
-        const reserved = yield* reserve(request)
-        const { payment, url } = yield* checkouts.start(reserved, { cancelUrl, successUrl }).pipe(
-          Effect.tapErrorTag("PaymentsError", (error) => Effect.logWarning(error.message, { payment: reserved.id })),
-          // The provider has a time limit of its own.
-          untimed,
-          (opening) => answering(["PaymentsDisabled", "ProviderRejected", "ProviderUnavailable"], opening)
-        )
-        const { account, cents, id } = payment
-        yield* Effect.logInfo("An operator opened a checkout", { account, payment: id, cents })
-        return { ...paymentToWire(payment), url }
-      }),
-
-      listCheckouts: answers(["AccountNotFound"], function*({ params, query: { cursor, limit = pageSizeDefault } }) {
-        const account = yield* parseId(Account.AccountId.parse, params.id)
-        const after = cursor === undefined ? undefined : PaymentId.parse(cursor)
-        const page = yield* checkouts.list({ account, after, limit })
-        const last = page.at(-1)
-        return {
-          data: page.map(paymentToWire),
-          // A full page can be the last one, and is followed by an empty one then.
-          next_cursor: last === undefined || page.length < limit ? null : last.id
-        }
-      })
+    listCheckouts: answers(["AccountNotFound"], function*({ params, query: { cursor, limit = pageSizeDefault } }) {
+      const account = yield* parseId(Account.AccountId.parse, params.id)
+      const after = cursor === undefined ? undefined : PaymentId.parse(cursor)
+      const page = yield* checkouts.list({ account, after, limit })
+      const last = page.at(-1)
+      return {
+        data: page.map(paymentToWire),
+        // A full page can be the last one, and is followed by an empty one then.
+        next_cursor: last === undefined || page.length < limit ? null : last.id
+      }
     })
   })
-)
+})
 
 // -----------------------------------------------------------------------------
 // internal

@@ -12,69 +12,65 @@ import { changeBudget, makeCheckModels } from "../admin/keys.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
-export const layer = EndpointGroup.make(
-  ConsoleApi,
-  "keys",
-  Effect.fnUntraced(function*(handlers) {
-    const accounts = yield* Accounts.Accounts
-    const checkModels = yield* makeCheckModels
+export const layer = EndpointGroup.make(ConsoleApi, "keys", function*(handlers) {
+  const accounts = yield* Accounts.Accounts
+  const checkModels = yield* makeCheckModels
 
-    return handlers.handleAll({
-      listKeys: answers([], function*() {
-        const keys = yield* accounts.listKeys(yield* currentAccount)
-        const used = yield* accounts.spending.usedBy(keys)
-        return { data: keys.map((key) => keyOf(key, used.get(key.line))) }
-      }),
+  return handlers.handleAll({
+    listKeys: answers([], function*() {
+      const keys = yield* accounts.listKeys(yield* currentAccount)
+      const used = yield* accounts.spending.usedBy(keys)
+      return { data: keys.map((key) => keyOf(key, used.get(key.line))) }
+    }),
 
-      createKey: changes(
-        ["KeyBudgetInvalid", "KeyNameInvalid", "KeyTermsInvalid", "TooManyKeys"],
-        function*({ payload }) {
-          const account = yield* currentAccount
-          yield* checkModels(payload.models ?? [])
-          const created = yield* accounts.createKey(
-            account,
-            payload.name,
-            termsOf(payload),
-            KeyBudget.fromWire(payload.budget ?? {}),
-            yield* currentMember
-          )
-          const { id, name } = created.record
-          yield* note({ subject: id, after: { account, name } })
-          yield* Effect.logInfo("A member created an API key", { account, key: id })
-          return shownOnce(newKeyOf(created))
-        }
-      ),
+    createKey: changes(
+      ["KeyBudgetInvalid", "KeyNameInvalid", "KeyTermsInvalid", "TooManyKeys"],
+      function*({ payload }) {
+        const account = yield* currentAccount
+        yield* checkModels(payload.models ?? [])
+        const created = yield* accounts.createKey(
+          account,
+          payload.name,
+          termsOf(payload),
+          KeyBudget.fromWire(payload.budget ?? {}),
+          yield* currentMember
+        )
+        const { id, name } = created.record
+        yield* note({ subject: id, after: { account, name } })
+        yield* Effect.logInfo("A member created an API key", { account, key: id })
+        return shownOnce(newKeyOf(created))
+      }
+    ),
 
-      updateKey: changes(["KeyBudgetInvalid", "KeyEnded", "KeyNotFound"], function*({ params, payload }) {
+    updateKey: changes(["KeyBudgetInvalid", "KeyEnded", "KeyNotFound"], function*({ params, payload }) {
+      const account = yield* currentAccount
+      const key = yield* parseId(ApiKey.KeyId.parse, params.id)
+      return yield* changeBudget(accounts, account, key, payload.budget, "A member")
+    }),
+
+    rollKey: changes(
+      ["KeyNotFound", "KeyEnded", "TooManyKeys"],
+      function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
         const account = yield* currentAccount
         const key = yield* parseId(ApiKey.KeyId.parse, params.id)
-        return yield* changeBudget(accounts, account, key, payload.budget, "A member")
-      }),
+        const rolled = yield* accounts.rollKey(
+          account,
+          key,
+          Duration.seconds(overlap_seconds),
+          yield* currentMember
+        )
+        yield* note({ after: { account, successor: rolled.record.id } })
+        yield* Effect.logInfo("A member rolled an API key", { account, key, successor: rolled.record.id })
+        return shownOnce(newKeyOf(rolled))
+      }
+    ),
 
-      rollKey: changes(
-        ["KeyNotFound", "KeyEnded", "TooManyKeys"],
-        function*({ params, payload: { overlap_seconds = overlapSeconds } }) {
-          const account = yield* currentAccount
-          const key = yield* parseId(ApiKey.KeyId.parse, params.id)
-          const rolled = yield* accounts.rollKey(
-            account,
-            key,
-            Duration.seconds(overlap_seconds),
-            yield* currentMember
-          )
-          yield* note({ after: { account, successor: rolled.record.id } })
-          yield* Effect.logInfo("A member rolled an API key", { account, key, successor: rolled.record.id })
-          return shownOnce(newKeyOf(rolled))
-        }
-      ),
-
-      revokeKey: changes(["KeyNotFound"], function*({ params }) {
-        const account = yield* currentAccount
-        const key = yield* parseId(ApiKey.KeyId.parse, params.id)
-        yield* accounts.revokeKey(account, key)
-        yield* note({ after: { account } })
-        yield* Effect.logInfo("A member revoked an API key", { account, key })
-      })
+    revokeKey: changes(["KeyNotFound"], function*({ params }) {
+      const account = yield* currentAccount
+      const key = yield* parseId(ApiKey.KeyId.parse, params.id)
+      yield* accounts.revokeKey(account, key)
+      yield* note({ after: { account } })
+      yield* Effect.logInfo("A member revoked an API key", { account, key })
     })
   })
-)
+})

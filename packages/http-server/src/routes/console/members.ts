@@ -12,35 +12,31 @@ import * as Members from "../members.ts"
 
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
-  EndpointGroup.make(
-    ConsoleApi,
-    "members",
-    Effect.fnUntraced(function*(handlers) {
-      const members = yield* Members.make(options)
+  EndpointGroup.make(ConsoleApi, "members", function*(handlers) {
+    const members = yield* Members.make(options)
 
-      return handlers.handleAll({
-        listMembers: answers([], function*() {
-          return yield* members.list(yield* currentAccount)
-        }),
+    return handlers.handleAll({
+      listMembers: answers([], function*() {
+        return yield* members.list(yield* currentAccount)
+      }),
 
-        inviteMember: changes(["MemberExists", "TooManyCodes", "TooManyMembers"], function*({ payload }) {
-          return shownOnce(yield* members.invite(yield* currentAccount, payload))
-        }),
+      inviteMember: changes(["MemberExists", "TooManyCodes", "TooManyMembers"], function*({ payload }) {
+        return shownOnce(yield* members.invite(yield* currentAccount, payload))
+      }),
 
-        updateMember: changes(["MemberNotFound"], function*({ params, payload }) {
-          return yield* members.setRole(...(yield* idsOf(params)), payload.role)
-        }),
+      updateMember: changes(["MemberNotFound"], function*({ params, payload }) {
+        return yield* members.setRole(...(yield* idsOf(params)), payload.role)
+      }),
 
-        createMemberSignInLink: changes(["MemberNotFound", "TooManyCodes"], function*({ params }) {
-          return shownOnce(yield* members.createLink(...(yield* idsOf(params))))
-        }),
+      createMemberSignInLink: changes(["MemberNotFound", "TooManyCodes"], function*({ params }) {
+        return shownOnce(yield* members.createLink(...(yield* idsOf(params))))
+      }),
 
-        removeMember: changes(["MemberNotFound"], function*({ params, query }) {
-          yield* members.remove(...(yield* idsOf(params)), query.revoke_keys === "true")
-        })
+      removeMember: changes(["MemberNotFound"], function*({ params, query }) {
+        yield* members.remove(...(yield* idsOf(params)), query.revoke_keys === "true")
       })
     })
-  )
+  })
 
 // -----------------------------------------------------------------------------
 // internal

@@ -24,48 +24,44 @@ import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
-  EndpointGroup.make(
-    ConsoleApi,
-    "reports",
-    Effect.fnUntraced(function*(handlers) {
-      const generations = yield* Generations
-      const ledger = yield* Ledger.Ledger
-      const readDetail = yield* makeReadDetail
-      const readStatement = yield* makeReadStatement
-      const scheduler = yield* Scheduler.Scheduler
-      const webhooks = yield* Webhooks
-      const follow = yield* makeFollow(options)
+  EndpointGroup.make(ConsoleApi, "reports", function*(handlers) {
+    const generations = yield* Generations
+    const ledger = yield* Ledger.Ledger
+    const readDetail = yield* makeReadDetail
+    const readStatement = yield* makeReadStatement
+    const scheduler = yield* Scheduler.Scheduler
+    const webhooks = yield* Webhooks
+    const follow = yield* makeFollow(options)
 
-      return handlers.handleAll({
-        getSummary: answers([], function*() {
-          const { account } = yield* currentIdentity
-          const now = yield* DateTime.now
-          const { lanes } = yield* Effect.provideService(
-            GenerationQueue.lanes({ account: account.id, limit: lanesMax }),
-            Scheduler.Scheduler,
-            scheduler
-          )
-          const [balances, endpoints] = yield* Effect.all([
-            ledger.balances(account.id, now),
-            webhooks.list(account.id)
-          ])
-          return summaryOf({ account, lanes, balances, endpoints, now }, options.plans)
-        }),
+    return handlers.handleAll({
+      getSummary: answers([], function*() {
+        const { account } = yield* currentIdentity
+        const now = yield* DateTime.now
+        const { lanes } = yield* Effect.provideService(
+          GenerationQueue.lanes({ account: account.id, limit: lanesMax }),
+          Scheduler.Scheduler,
+          scheduler
+        )
+        const [balances, endpoints] = yield* Effect.all([
+          ledger.balances(account.id, now),
+          webhooks.list(account.id)
+        ])
+        return summaryOf({ account, lanes, balances, endpoints, now }, options.plans)
+      }),
 
-        getStatement: answers([], function*({ query }) {
-          return yield* readStatement(yield* currentAccount, query)
-        }),
+      getStatement: answers([], function*({ query }) {
+        return yield* readStatement(yield* currentAccount, query)
+      }),
 
-        getActivity: answers(["NotFound"], function*({ params }) {
-          return withoutWorkers(yield* readDetail(yield* generations.get(yield* currentAccount, params.id)))
-        }),
+      getActivity: answers(["NotFound"], function*({ params }) {
+        return withoutWorkers(yield* readDetail(yield* generations.get(yield* currentAccount, params.id)))
+      }),
 
-        followJobs: answers([], function*() {
-          return yield* follow
-        })
+      followJobs: answers([], function*() {
+        return yield* follow
       })
     })
-  )
+  })
 
 // -----------------------------------------------------------------------------
 // internal

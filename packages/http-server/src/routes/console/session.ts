@@ -20,48 +20,44 @@ import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
-  EndpointGroup.make(
-    ConsoleApi,
-    "session",
-    Effect.fnUntraced(function*(handlers) {
-      const sessions = yield* Sessions.Sessions
-      const { find } = yield* SessionOwner.make(options)
-      const { atomically } = yield* UnitOfWork.UnitOfWork
-      const signIn = yield* makeSignIn(options)
-      const recordSignOut = yield* SignIns.makeRecordSignOut(options)
+  EndpointGroup.make(ConsoleApi, "session", function*(handlers) {
+    const sessions = yield* Sessions.Sessions
+    const { find } = yield* SessionOwner.make(options)
+    const { atomically } = yield* UnitOfWork.UnitOfWork
+    const signIn = yield* makeSignIn(options)
+    const recordSignOut = yield* SignIns.makeRecordSignOut(options)
 
-      return handlers.handleAll({
-        signIn: answers([], function*({ payload }) {
-          const state = yield* currentRequest
-          const { session, token } = yield* signIn(payload, state)
-          return HttpApiSchema.withHeaders({
-            body: undefined,
-            headers: { "set-cookie": SessionCookie.set(state, options, token, session.expiresAt) }
-          })
-        }),
+    return handlers.handleAll({
+      signIn: answers([], function*({ payload }) {
+        const state = yield* currentRequest
+        const { session, token } = yield* signIn(payload, state)
+        return HttpApiSchema.withHeaders({
+          body: undefined,
+          headers: { "set-cookie": SessionCookie.set(state, options, token, session.expiresAt) }
+        })
+      }),
 
-        getSession: answers([], function*() {
-          const found = yield* find(yield* currentRequest, "peek")
-          return found === undefined ? null : currentToWire(found)
-        }),
+      getSession: answers([], function*() {
+        const found = yield* find(yield* currentRequest, "peek")
+        return found === undefined ? null : currentToWire(found)
+      }),
 
-        signOut: answers([], function*() {
-          const state = yield* currentRequest
-          const token = SessionCookie.tokenOf(state, options)
-          if (token !== undefined) {
-            yield* atomically(Effect.gen(function*() {
-              const ended = yield* sessions.signOut(token)
-              if (Option.isSome(ended)) yield* recordSignOut(state, ended.value)
-            }))
-          }
-          return HttpApiSchema.withHeaders({
-            body: undefined,
-            headers: { "set-cookie": SessionCookie.remove(state, options), "clear-site-data": "\"cache\"" as const }
-          })
+      signOut: answers([], function*() {
+        const state = yield* currentRequest
+        const token = SessionCookie.tokenOf(state, options)
+        if (token !== undefined) {
+          yield* atomically(Effect.gen(function*() {
+            const ended = yield* sessions.signOut(token)
+            if (Option.isSome(ended)) yield* recordSignOut(state, ended.value)
+          }))
+        }
+        return HttpApiSchema.withHeaders({
+          body: undefined,
+          headers: { "set-cookie": SessionCookie.remove(state, options), "clear-site-data": "\"cache\"" as const }
         })
       })
     })
-  )
+  })
 
 // -----------------------------------------------------------------------------
 // internal

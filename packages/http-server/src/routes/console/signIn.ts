@@ -18,59 +18,55 @@ import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
-  EndpointGroup.make(
-    ConsoleApi,
-    "signIn",
-    Effect.fnUntraced(function*(handlers) {
-      const providers = yield* IdentityProviders.IdentityProviders
-      const withCrypto = yield* makeWithCrypto
-      const signIn = yield* makeSignIn(options)
+  EndpointGroup.make(ConsoleApi, "signIn", function*(handlers) {
+    const providers = yield* IdentityProviders.IdentityProviders
+    const withCrypto = yield* makeWithCrypto
+    const signIn = yield* makeSignIn(options)
 
-      const find = (id: string) => {
-        const provider = providers.find((provider) => provider.id === id)
-        return provider === undefined ? refuse("not_found") : Effect.succeed(provider)
-      }
+    const find = (id: string) => {
+      const provider = providers.find((provider) => provider.id === id)
+      return provider === undefined ? refuse("not_found") : Effect.succeed(provider)
+    }
 
-      return handlers.handleAll({
-        listSignInMethods: answers([], function*() {
-          const state = yield* currentRequest
-          return {
-            providers: providers.map(({ id, name }) => ({ id, name, url: pathOf(id) })),
-            proxy_user: ProxyUser.personOf(state, options)?.email ?? null
-          }
-        }),
+    return handlers.handleAll({
+      listSignInMethods: answers([], function*() {
+        const state = yield* currentRequest
+        return {
+          providers: providers.map(({ id, name }) => ({ id, name, url: pathOf(id) })),
+          proxy_user: ProxyUser.personOf(state, options)?.email ?? null
+        }
+      }),
 
-        beginSignIn: answers([], function*({ params, query: { return_to } }) {
-          const provider = yield* find(params.provider)
-          const state = yield* currentRequest
-          const pending = yield* withCrypto(PendingSignIn.begin(provider.id, PendingSignIn.pageOf(return_to)))
-          const attempt = { ...pending.attempt, redirectUri: redirectUriOf(state, options, provider) }
-          return yield* untimed(provider.begin(attempt)).pipe(
-            Effect.map((url) => redirect(url, SessionCookie.setPending(state, options, pending.value, cookieSeconds))),
-            Effect.catchTag("ProviderUnavailable", (error) =>
-              Effect.as(
-                Effect.logWarning(error.message),
-                redirect(signInPage("provider_unavailable"), SessionCookie.removePending(state, options))
-              ))
-          )
-        }),
+      beginSignIn: answers([], function*({ params, query: { return_to } }) {
+        const provider = yield* find(params.provider)
+        const state = yield* currentRequest
+        const pending = yield* withCrypto(PendingSignIn.begin(provider.id, PendingSignIn.pageOf(return_to)))
+        const attempt = { ...pending.attempt, redirectUri: redirectUriOf(state, options, provider) }
+        return yield* untimed(provider.begin(attempt)).pipe(
+          Effect.map((url) => redirect(url, SessionCookie.setPending(state, options, pending.value, cookieSeconds))),
+          Effect.catchTag("ProviderUnavailable", (error) =>
+            Effect.as(
+              Effect.logWarning(error.message),
+              redirect(signInPage("provider_unavailable"), SessionCookie.removePending(state, options))
+            ))
+        )
+      }),
 
-        completeSignIn: answers([], function*({ params }) {
-          const provider = yield* find(params.provider)
-          const state = yield* currentRequest
-          const removal = SessionCookie.removePending(state, options)
-          const pending = yield* withCrypto(PendingSignIn.read(SessionCookie.pendingOf(state, options), provider.id))
-          return yield* signIn(provider, state, pending).pipe(
-            Effect.map(({ returnTo, session, token }) =>
-              redirect(returnTo, removal, SessionCookie.set(state, options, token, session.expiresAt))
-            ),
-            Effect.catchTag("SignInFailed", ({ email, reason }) =>
-              Effect.succeed(redirect(signInPage(reason, email), removal)))
-          )
-        })
+      completeSignIn: answers([], function*({ params }) {
+        const provider = yield* find(params.provider)
+        const state = yield* currentRequest
+        const removal = SessionCookie.removePending(state, options)
+        const pending = yield* withCrypto(PendingSignIn.read(SessionCookie.pendingOf(state, options), provider.id))
+        return yield* signIn(provider, state, pending).pipe(
+          Effect.map(({ returnTo, session, token }) =>
+            redirect(returnTo, removal, SessionCookie.set(state, options, token, session.expiresAt))
+          ),
+          Effect.catchTag("SignInFailed", ({ email, reason }) =>
+            Effect.succeed(redirect(signInPage(reason, email), removal)))
+        )
       })
     })
-  )
+  })
 
 // -----------------------------------------------------------------------------
 // internal

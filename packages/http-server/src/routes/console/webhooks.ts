@@ -20,66 +20,62 @@ import { makeWebhookReads } from "../webhookReads.ts"
 
 /** The handlers. `Webhooks` checks that an endpoint belongs to the account. */
 export const layer = (options: HttpServerOptions) =>
-  EndpointGroup.make(
-    ConsoleApi,
-    "webhooks",
-    Effect.fnUntraced(function*(handlers) {
-      const webhooks = yield* Webhooks
+  EndpointGroup.make(ConsoleApi, "webhooks", function*(handlers) {
+    const webhooks = yield* Webhooks
 
-      return handlers.handleAll({
-        ...makeWebhookReads(webhooks, idsOf),
-        ...makeDeliveries(webhooks),
-        getWebhookDelivery: makeGetDelivery(options, webhooks, yield* UrlSigner),
+    return handlers.handleAll({
+      ...makeWebhookReads(webhooks, idsOf),
+      ...makeDeliveries(webhooks),
+      getWebhookDelivery: makeGetDelivery(options, webhooks, yield* UrlSigner),
 
-        listWebhookEndpoints: answers([], function*() {
-          const endpoints = yield* webhooks.list(yield* currentAccount)
-          return { data: endpoints.map(endpointOf) }
-        }),
+      listWebhookEndpoints: answers([], function*() {
+        const endpoints = yield* webhooks.list(yield* currentAccount)
+        return { data: endpoints.map(endpointOf) }
+      }),
 
-        createWebhookEndpoint: slowChanges(
-          ["AddressRefused", "TypesInvalid", "TooManyEndpoints"],
-          function*({ payload }) {
-            const account = yield* currentAccount
-            const issued = yield* webhooks.create(account, payload)
-            const { id, types } = issued.endpoint
-            yield* note({ subject: id, after: { account, types } })
-            yield* Effect.logInfo("A member created a webhook endpoint", { account, endpoint: id })
-            return shownOnce(issuedOf(issued))
-          }
-        ),
+      createWebhookEndpoint: slowChanges(
+        ["AddressRefused", "TypesInvalid", "TooManyEndpoints"],
+        function*({ payload }) {
+          const account = yield* currentAccount
+          const issued = yield* webhooks.create(account, payload)
+          const { id, types } = issued.endpoint
+          yield* note({ subject: id, after: { account, types } })
+          yield* Effect.logInfo("A member created a webhook endpoint", { account, endpoint: id })
+          return shownOnce(issuedOf(issued))
+        }
+      ),
 
-        updateWebhookEndpoint: slowChanges(
-          ["EndpointNotFound", "AddressRefused", "TypesInvalid"],
-          function*({ params, payload }) {
-            const [account, endpoint] = yield* idsOf(params)
-            const updated = yield* webhooks.update(account, endpoint, payload)
-            const { status, types } = updated
-            yield* note({ after: { account, status, types } })
-            yield* Effect.logInfo("A member updated a webhook endpoint", { account, endpoint, status, types })
-            return endpointOf(updated)
-          }
-        ),
-
-        removeWebhookEndpoint: changes(["EndpointNotFound"], function*({ params }) {
+      updateWebhookEndpoint: slowChanges(
+        ["EndpointNotFound", "AddressRefused", "TypesInvalid"],
+        function*({ params, payload }) {
           const [account, endpoint] = yield* idsOf(params)
-          yield* webhooks.remove(account, endpoint)
-          yield* note({ after: { account } })
-          yield* Effect.logInfo("A member deleted a webhook endpoint", { account, endpoint })
-        }),
+          const updated = yield* webhooks.update(account, endpoint, payload)
+          const { status, types } = updated
+          yield* note({ after: { account, status, types } })
+          yield* Effect.logInfo("A member updated a webhook endpoint", { account, endpoint, status, types })
+          return endpointOf(updated)
+        }
+      ),
 
-        rotateWebhookSecret: changes(
-          ["EndpointNotFound", "OverlapInvalid", "TooManySecrets"],
-          function*({ params, payload: { overlap_seconds: seconds = 0 } }) {
-            const [account, endpoint] = yield* idsOf(params)
-            const issued = yield* webhooks.rotate(account, endpoint, Duration.seconds(seconds))
-            yield* note({ after: { account, overlap: seconds } })
-            yield* Effect.logInfo("A member rotated a webhook secret", { account, endpoint, overlap: seconds })
-            return shownOnce(issuedOf(issued))
-          }
-        )
-      })
+      removeWebhookEndpoint: changes(["EndpointNotFound"], function*({ params }) {
+        const [account, endpoint] = yield* idsOf(params)
+        yield* webhooks.remove(account, endpoint)
+        yield* note({ after: { account } })
+        yield* Effect.logInfo("A member deleted a webhook endpoint", { account, endpoint })
+      }),
+
+      rotateWebhookSecret: changes(
+        ["EndpointNotFound", "OverlapInvalid", "TooManySecrets"],
+        function*({ params, payload: { overlap_seconds: seconds = 0 } }) {
+          const [account, endpoint] = yield* idsOf(params)
+          const issued = yield* webhooks.rotate(account, endpoint, Duration.seconds(seconds))
+          yield* note({ after: { account, overlap: seconds } })
+          yield* Effect.logInfo("A member rotated a webhook secret", { account, endpoint, overlap: seconds })
+          return shownOnce(issuedOf(issued))
+        }
+      )
     })
-  )
+  })
 
 // -----------------------------------------------------------------------------
 // internal

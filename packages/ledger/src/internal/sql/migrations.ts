@@ -1,19 +1,18 @@
 /** The tables of the ledger. Constraints enforce its invariants a second time. */
+import * as Migrations from "@kinora/persistence/Migrations"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 
 /** Accounts and transactions. */
-const createTransactions = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+const createTransactions = Migrations.statements((sql) => [
+  sql`
     CREATE TABLE ledger_account (
       id text COLLATE "C" PRIMARY KEY,
       CHECK (length(id) BETWEEN 1 AND 128)
     )
-  `
+  `,
 
   // The unique and foreign keys over `reverses` limit a charge to one refund, of exactly its amount.
-  yield* sql`
+  sql`
     CREATE TABLE ledger_transaction (
       id uuid PRIMARY KEY,
       account text COLLATE "C" NOT NULL REFERENCES ledger_account (id),
@@ -30,15 +29,14 @@ const createTransactions = Effect.gen(function*() {
       CHECK (amount BETWEEN 0 AND 1000000000000),
       CHECK ((kind = 'refund') = (reverses IS NOT NULL))
     )
-  `
-  yield* sql`CREATE INDEX ledger_transaction_of_account ON ledger_transaction (account, id)`
-})
+  `,
+  sql`CREATE INDEX ledger_transaction_of_account ON ledger_transaction (account, id)`
+])
 
 /** Entries of transactions. */
-const createEntries = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+const createEntries = Migrations.statements((sql) => [
   // Both sides are in one row, so every transaction is balanced.
-  yield* sql`
+  sql`
     CREATE TABLE ledger_entry (
       transaction_id uuid NOT NULL REFERENCES ledger_transaction (id),
       line int4 NOT NULL,
@@ -50,13 +48,12 @@ const createEntries = Effect.gen(function*() {
       CHECK (amount > 0)
     )
   `
-})
+])
 
 /** Lots. */
-const createLots = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+const createLots = Migrations.statements((sql) => [
   // The fill factor, and no index over columns that charges change, allow updates within the page.
-  yield* sql`
+  sql`
     CREATE TABLE ledger_lot (
       id uuid PRIMARY KEY,
       account text COLLATE "C" NOT NULL REFERENCES ledger_account (id),
@@ -75,15 +72,14 @@ const createLots = Effect.gen(function*() {
       CHECK (expires_at > opened_at),
       CHECK (NOT closed OR remaining = 0)
     ) WITH (fillfactor = 70)
-  `
-  yield* sql`CREATE INDEX ledger_lot_of_account ON ledger_lot (account, expires_at, id) WHERE NOT closed`
-  yield* sql`CREATE INDEX ledger_lot_by_expiry ON ledger_lot (expires_at, id) WHERE NOT closed`
-})
+  `,
+  sql`CREATE INDEX ledger_lot_of_account ON ledger_lot (account, expires_at, id) WHERE NOT closed`,
+  sql`CREATE INDEX ledger_lot_by_expiry ON ledger_lot (expires_at, id) WHERE NOT closed`
+])
 
 /** Counters of quotas. */
-const createQuotas = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+const createQuotas = Migrations.statements((sql) => [
+  sql`
     CREATE TABLE ledger_quota (
       account text COLLATE "C" NOT NULL REFERENCES ledger_account (id),
       day date NOT NULL,
@@ -94,27 +90,26 @@ const createQuotas = Effect.gen(function*() {
       CHECK (used >= 0)
     ) WITH (fillfactor = 70)
   `
-})
+])
 
 /** Triggers that reject changes of transactions and entries. */
-const createTriggers = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+const createTriggers = Migrations.statements((sql) => [
+  sql`
     CREATE FUNCTION ledger_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       RAISE EXCEPTION 'The books are only added to: % on % is refused', TG_OP, TG_TABLE_NAME;
     END
     $$
-  `
-  yield* sql`
+  `,
+  sql`
     CREATE TRIGGER ledger_transaction_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_transaction
     EXECUTE FUNCTION ledger_refuse_change()
-  `
-  yield* sql`
+  `,
+  sql`
     CREATE TRIGGER ledger_entry_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entry
     EXECUTE FUNCTION ledger_refuse_change()
   `
-})
+])
 
 const createTables = Effect.all([createTransactions, createEntries, createLots, createQuotas, createTriggers], {
   discard: true

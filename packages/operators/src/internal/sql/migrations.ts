@@ -1,11 +1,9 @@
 /** The tables of operators. */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import * as Migrations from "@kinora/persistence/Migrations"
 
 /** Creates the tables of operators and audit entries. */
-export const operatorsTables = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+export const operatorsTables = Migrations.statements((sql) => [
+  sql`
     CREATE TABLE operators_operator (
       id uuid PRIMARY KEY,
       name text NOT NULL,
@@ -21,8 +19,8 @@ export const operatorsTables = Effect.gen(function*() {
       last_used_at timestamptz,
       CHECK ((former_hash IS NULL) = (former_until IS NULL))
     )
-  `
-  yield* sql`
+  `,
+  sql`
     CREATE TABLE operators_audit (
       id uuid PRIMARY KEY,
       at timestamptz NOT NULL,
@@ -36,13 +34,13 @@ export const operatorsTables = Effect.gen(function*() {
       before json,
       after json
     )
-  `
-  yield* sql`CREATE INDEX operators_audit_at ON operators_audit (at)`
-  yield* sql`CREATE INDEX operators_audit_actor ON operators_audit (actor, id)`
-  yield* sql`CREATE INDEX operators_audit_action ON operators_audit (action, id)`
-  yield* sql`CREATE INDEX operators_audit_subject ON operators_audit (subject, id)`
+  `,
+  sql`CREATE INDEX operators_audit_at ON operators_audit (at)`,
+  sql`CREATE INDEX operators_audit_actor ON operators_audit (actor, id)`,
+  sql`CREATE INDEX operators_audit_action ON operators_audit (action, id)`,
+  sql`CREATE INDEX operators_audit_subject ON operators_audit (subject, id)`,
   // Protects from mistakes. The owner of the database can still remove the triggers.
-  yield* sql`
+  sql`
     CREATE FUNCTION operators_audit_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF TG_OP = 'DELETE' AND current_setting('kinora.audit_retention', true) = 'on' THEN
@@ -52,26 +50,25 @@ export const operatorsTables = Effect.gen(function*() {
         USING ERRCODE = 'restrict_violation';
     END
     $$
-  `
-  yield* sql`
+  `,
+  sql`
     CREATE TRIGGER operators_audit_append_only BEFORE UPDATE OR DELETE ON operators_audit
     FOR EACH ROW EXECUTE FUNCTION operators_audit_refuse()
-  `
-  yield* sql`
+  `,
+  sql`
     CREATE TRIGGER operators_audit_no_truncate BEFORE TRUNCATE ON operators_audit
     FOR EACH STATEMENT EXECUTE FUNCTION operators_audit_refuse()
   `
-})
+])
 
 /** Allows entries of members of accounts, and of failed sign-ins, which have no role. */
-export const auditRoles = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+export const auditRoles = Migrations.statements((sql) => [
   // `NOT VALID` does not read the table: the rows that exist have a role that both constraints allow.
-  yield* sql`
+  sql`
     ALTER TABLE operators_audit
     ALTER COLUMN role DROP NOT NULL,
     DROP CONSTRAINT operators_audit_role_check,
     ADD CONSTRAINT operators_audit_role_check
     CHECK (role IN ('owner', 'operator', 'support', 'auditor', 'member', 'viewer')) NOT VALID
   `
-})
+])

@@ -1,6 +1,6 @@
 /** Statements on operators. */
 import { Rows } from "@kinora/persistence"
-import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Operator, OperatorId, Role } from "../../Operator.ts"
 import type { TokenOwner } from "../../OperatorStore.ts"
@@ -31,7 +31,7 @@ export const insert = (sql: SqlClient.SqlClient, operator: Operator, hash: strin
 export const find = (sql: SqlClient.SqlClient, id: OperatorId) =>
   sql`SELECT ${columns(sql)} FROM operators_operator WHERE id = ${OperatorId.toUuid(id)}`.pipe(
     decodeOperators,
-    Effect.map((rows) => Option.map(Arr.head(rows), toOperator))
+    Rows.first(toOperator)
   )
 
 /** Locks an operator until the transaction ends, and returns it. */
@@ -81,9 +81,7 @@ export const findOwner = (sql: SqlClient.SqlClient, hash: string) =>
     WHERE hash = ${hash} OR former_hash = ${hash}
   `.pipe(
     decodeOwners,
-    Effect.map((rows) =>
-      Option.map(Arr.head(rows), (row): TokenOwner => ({ operator: toOperator(row), isFormer: row.is_former }))
-    )
+    Rows.first((row): TokenOwner => ({ operator: toOperator(row), isFormer: row.is_former }))
   )
 
 /** Records a use at most once per minute. SKIP LOCKED, so that authentication does not wait for a rotation. */

@@ -1,11 +1,9 @@
 /** The table of payments. */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import * as Migrations from "@kinora/persistence/Migrations"
 
 /** Creates the table of payments. */
-export const paymentsTable = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+export const paymentsTable = Migrations.statements((sql) => [
+  sql`
     CREATE TABLE payments_payment (
       id uuid PRIMARY KEY,
       account text COLLATE "C" NOT NULL CHECK (length(account) BETWEEN 1 AND 256),
@@ -21,12 +19,12 @@ export const paymentsTable = Effect.gen(function*() {
       looks int4 NOT NULL DEFAULT 0,
       CHECK ((status = 'open') = (settled_at IS NULL))
     )
-  `
-  yield* sql`CREATE INDEX payments_payment_of_account ON payments_payment (account, id)`
+  `,
+  sql`CREATE INDEX payments_payment_of_account ON payments_payment (account, id)`,
   // A checkout settles one payment.
-  yield* sql`
+  sql`
     CREATE UNIQUE INDEX payments_payment_reference ON payments_payment (provider, provider_reference)
-  `
-  yield* sql`CREATE INDEX payments_payment_due ON payments_payment (due_at) WHERE status = 'open'`
-  yield* sql`CREATE INDEX payments_payment_settled ON payments_payment (settled_at) WHERE status <> 'open'`
-})
+  `,
+  sql`CREATE INDEX payments_payment_due ON payments_payment (due_at) WHERE status = 'open'`,
+  sql`CREATE INDEX payments_payment_settled ON payments_payment (settled_at) WHERE status <> 'open'`
+])

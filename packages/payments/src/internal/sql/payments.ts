@@ -1,6 +1,6 @@
 /** Statements on payments. */
 import { Deletion, Rows } from "@kinora/persistence"
-import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Payment, PaymentId, type PaymentQuery, PaymentStatus } from "../../Payment.ts"
 import { type DueQuery, pauseMinutes, type Settlement } from "../../PaymentStore.ts"
@@ -35,7 +35,7 @@ export const insert = (sql: SqlClient.SqlClient, payment: Payment, dueAt: DateTi
 export const find = (sql: SqlClient.SqlClient, id: PaymentId) =>
   sql`SELECT ${columns(sql)} FROM payments_payment WHERE id = ${PaymentId.toUuid(id)}`.pipe(
     decodePayments,
-    Effect.map((rows) => Option.map(Arr.head(rows), toPayment))
+    Rows.first(toPayment)
   )
 
 /** Locks a payment until the transaction ends, and returns it. */

@@ -1,6 +1,5 @@
 /** The tables of counters and places. */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import * as Migrations from "@kinora/persistence/Migrations"
 
 // `takes`, `cost`, `maximum` and `granted` are the latest demand and its result. ON
 // CONFLICT can only use the existing row and the row to insert, and RETURNING only the
@@ -16,30 +15,28 @@ const counterColumns = `
   PRIMARY KEY (period, key)
 `
 
-const createTables = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+const createTables = Migrations.statements((sql) => [
   // UNLOGGED, so that a commit does not wait for the disk. A crash of the database empties
   // the tables: a minute accepts its limit once more, and the next renewal restores places.
-  yield* sql`CREATE UNLOGGED TABLE rate_limit_minute (${sql.literal(counterColumns)})`
-  yield* sql`
+  sql`CREATE UNLOGGED TABLE rate_limit_minute (${sql.literal(counterColumns)})`,
+  sql`
     CREATE UNLOGGED TABLE rate_limit_place (
       id uuid PRIMARY KEY,
       key text COLLATE "C" NOT NULL CHECK (length(key) <= 256),
       expires_at timestamptz NOT NULL
     )
-  `
-  yield* sql`CREATE INDEX rate_limit_place_key ON rate_limit_place (key, expires_at)`
-  yield* sql`CREATE INDEX rate_limit_place_expires_at ON rate_limit_place (expires_at)`
+  `,
+  sql`CREATE INDEX rate_limit_place_key ON rate_limit_place (key, expires_at)`,
+  sql`CREATE INDEX rate_limit_place_expires_at ON rate_limit_place (expires_at)`,
   // Logged, since a budget may be worth money. It is taken in blocks, not per request.
-  yield* sql`CREATE TABLE rate_limit_day (${sql.literal(counterColumns)})`
-})
+  sql`CREATE TABLE rate_limit_day (${sql.literal(counterColumns)})`
+])
 
 /** Room in each page, so that an update of a counter changes no index. It applies to pages that are written from now on. */
-const roomForUpdates = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`ALTER TABLE rate_limit_minute SET (fillfactor = 60)`
-  yield* sql`ALTER TABLE rate_limit_day SET (fillfactor = 60)`
-})
+const roomForUpdates = Migrations.statements((sql) => [
+  sql`ALTER TABLE rate_limit_minute SET (fillfactor = 60)`,
+  sql`ALTER TABLE rate_limit_day SET (fillfactor = 60)`
+])
 
 /**
  * Stores leases by the rule of `Lease.acquire`, in one statement. Each statement inside of the function reads what was committed

@@ -1,19 +1,16 @@
 /** The scheduler's tables. */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import * as Migrations from "@kinora/persistence/Migrations"
 
 /** Groups, lanes and jobs. */
-export const lanesAndJobs = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-
-  yield* sql`
+export const lanesAndJobs = Migrations.statements((sql) => [
+  sql`
     CREATE TABLE scheduler_group (
       id text COLLATE "C" PRIMARY KEY CHECK (length(id) <= 128),
       waiting int4 NOT NULL CHECK (waiting >= 0)
     )
-  `
+  `,
 
-  yield* sql`
+  sql`
     CREATE TABLE scheduler_lane (
       id text COLLATE "C" PRIMARY KEY CHECK (length(id) <= 128),
       group_id text COLLATE "C" NOT NULL REFERENCES scheduler_group (id),
@@ -22,16 +19,16 @@ export const lanesAndJobs = Effect.gen(function*() {
       waiting int4 NOT NULL CHECK (waiting >= 0),
       CONSTRAINT scheduler_lane_nobody_waits_beside_a_free_slot CHECK (waiting = 0 OR held >= cap)
     )
-  `
-  yield* sql`CREATE INDEX scheduler_lane_of_group ON scheduler_lane (group_id)`
+  `,
+  sql`CREATE INDEX scheduler_lane_of_group ON scheduler_lane (group_id)`,
 
   // Where a job stands in its line: among the pending of its lane by when it was
   // enqueued, among the queued by when it got its slot.
-  yield* sql`CREATE SEQUENCE scheduler_position`
+  sql`CREATE SEQUENCE scheduler_position`,
 
   // The group is kept with the job, since a lane never changes its group and a
   // claim should not have to look at lanes.
-  yield* sql`
+  sql`
     CREATE TABLE scheduler_job (
       id uuid PRIMARY KEY,
       lane_id text COLLATE "C" NOT NULL REFERENCES scheduler_lane (id),
@@ -54,41 +51,38 @@ export const lanesAndJobs = Effect.gen(function*() {
         state <> 'running' OR (epoch >= 1 AND attempt >= 1 AND started_at IS NOT NULL AND worker IS NOT NULL)
       )
     )
-  `
+  `,
   // Partial, so that each question meets only the jobs that it is about: a claim
   // never passes over those that wait for a slot, or that run.
-  yield* sql`CREATE INDEX scheduler_job_pending ON scheduler_job (lane_id, position) WHERE state = 'pending'`
-  yield* sql`CREATE INDEX scheduler_job_queued ON scheduler_job (position) WHERE state = 'queued'`
-  yield* sql`CREATE INDEX scheduler_job_running ON scheduler_job (lease_until) WHERE state = 'running'`
-  yield* sql`CREATE INDEX scheduler_job_waiting ON scheduler_job (enqueued_at) WHERE state <> 'running'`
-})
+  sql`CREATE INDEX scheduler_job_pending ON scheduler_job (lane_id, position) WHERE state = 'pending'`,
+  sql`CREATE INDEX scheduler_job_queued ON scheduler_job (position) WHERE state = 'queued'`,
+  sql`CREATE INDEX scheduler_job_running ON scheduler_job (lease_until) WHERE state = 'running'`,
+  sql`CREATE INDEX scheduler_job_waiting ON scheduler_job (enqueued_at) WHERE state <> 'running'`
+])
 
 /**
  * Records how many jobs may hold a slot of a lane. This is the cap, or more after the cap
  * was lowered while the slots were held.
  */
-export const heldMax = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`ALTER TABLE scheduler_lane ADD COLUMN held_max int4 NOT NULL DEFAULT 0`
-  yield* sql`UPDATE scheduler_lane SET held_max = greatest(cap, held)`
-})
+export const heldMax = Migrations.statements((sql) => [
+  sql`ALTER TABLE scheduler_lane ADD COLUMN held_max int4 NOT NULL DEFAULT 0`,
+  sql`UPDATE scheduler_lane SET held_max = greatest(cap, held)`
+])
 
 /** Indexes for claims of some kinds, and for jobs that wait for their next worker. */
-export const pools = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`CREATE INDEX scheduler_job_claimable ON scheduler_job (kind, position) WHERE state = 'queued'`
+export const pools = Migrations.statements((sql) => [
+  sql`CREATE INDEX scheduler_job_claimable ON scheduler_job (kind, position) WHERE state = 'queued'`,
   // Only jobs that a worker released or lost, of which there are few.
-  yield* sql`
+  sql`
     CREATE INDEX scheduler_job_resumable ON scheduler_job (started_at)
     WHERE state = 'queued' AND started_at IS NOT NULL
-  `
-  yield* sql`DROP INDEX scheduler_job_queued`
-})
+  `,
+  sql`DROP INDEX scheduler_job_queued`
+])
 
 /** The offers of workers. */
-export const offers = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+export const offers = Migrations.statements((sql) => [
+  sql`
     CREATE TABLE scheduler_worker (
       id text PRIMARY KEY,
       name text NOT NULL,
@@ -97,18 +91,17 @@ export const offers = Effect.gen(function*() {
       until timestamptz NOT NULL
     )
   `
-})
+])
 
 /**
  * Leases of workers instead of jobs, and jobs that run alone. Workers of earlier builds continue
  * beside new ones: they set `lease_until` of a job instead of `lease`, find only such jobs
  * expired, and claim jobs that should run alone like others.
  */
-export const workerLeases = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`ALTER TABLE scheduler_worker ADD COLUMN lease text`
-  yield* sql`CREATE UNIQUE INDEX scheduler_worker_lease ON scheduler_worker (lease)`
-  yield* sql`
+export const workerLeases = Migrations.statements((sql) => [
+  sql`ALTER TABLE scheduler_worker ADD COLUMN lease text`,
+  sql`CREATE UNIQUE INDEX scheduler_worker_lease ON scheduler_worker (lease)`,
+  sql`
     ALTER TABLE scheduler_job
       ADD COLUMN lease text,
       ADD COLUMN alone_from timestamptz,
@@ -116,64 +109,59 @@ export const workerLeases = Effect.gen(function*() {
       ADD CONSTRAINT scheduler_job_runs_under_a_lease CHECK (
         (state = 'running') = (lease IS NOT NULL OR lease_until IS NOT NULL)
       )
-  `
-  yield* sql`CREATE INDEX scheduler_job_leased ON scheduler_job (lease) WHERE state = 'running'`
+  `,
+  sql`CREATE INDEX scheduler_job_leased ON scheduler_job (lease) WHERE state = 'running'`,
   // Only jobs whose last but one attempt was lost, of which there are few.
-  yield* sql`
+  sql`
     CREATE INDEX scheduler_job_alone ON scheduler_job (alone_from)
     WHERE state = 'queued' AND alone_from IS NOT NULL
-  `
-  yield* sql`DROP INDEX scheduler_job_running`
-})
+  `,
+  sql`DROP INDEX scheduler_job_running`
+])
 
 /**
  * Weights of lanes and shares of jobs, and the order of claims. A worker of an earlier build
  * claims the jobs in the order of their positions until it is replaced, and the jobs that an
  * earlier build queues have the share 0.
  */
-export const fairClaims = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`ALTER TABLE scheduler_lane ADD COLUMN weight int4 NOT NULL DEFAULT 1 CHECK (weight >= 1)`
-  yield* sql`ALTER TABLE scheduler_job ADD COLUMN share float8 NOT NULL DEFAULT 0 CHECK (share >= 0)`
-  yield* sql`CREATE INDEX scheduler_job_by_share ON scheduler_job (kind, share, position) WHERE state = 'queued'`
-  yield* sql`CREATE INDEX scheduler_job_held ON scheduler_job (lane_id, position) WHERE state <> 'pending'`
-  yield* sql`DROP INDEX scheduler_job_claimable`
-})
+export const fairClaims = Migrations.statements((sql) => [
+  sql`ALTER TABLE scheduler_lane ADD COLUMN weight int4 NOT NULL DEFAULT 1 CHECK (weight >= 1)`,
+  sql`ALTER TABLE scheduler_job ADD COLUMN share float8 NOT NULL DEFAULT 0 CHECK (share >= 0)`,
+  sql`CREATE INDEX scheduler_job_by_share ON scheduler_job (kind, share, position) WHERE state = 'queued'`,
+  sql`CREATE INDEX scheduler_job_held ON scheduler_job (lane_id, position) WHERE state <> 'pending'`,
+  sql`DROP INDEX scheduler_job_claimable`
+])
 
 /**
  * Room in each page for the counters and leases that are updated in place, so that an update
  * changes no index. It applies to pages that are written from now on.
  */
-export const roomForUpdates = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  for (const table of ["scheduler_group", "scheduler_lane", "scheduler_worker"]) {
-    yield* sql`ALTER TABLE ${sql.literal(table)} SET (fillfactor = 60)`
-  }
-})
+export const roomForUpdates = Migrations.statements((sql) =>
+  ["scheduler_group", "scheduler_lane", "scheduler_worker"].map((table) =>
+    sql`ALTER TABLE ${sql.literal(table)} SET (fillfactor = 60)`
+  )
+)
 
 /**
  * Jobs that continue elsewhere while they wait for their next worker. Workers of earlier builds
  * store checkpoints without the column. A job that they mark too seldom waits for room, and
  * one whose mark they do not remove is claimed once more than necessary.
  */
-export const resumable = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`ALTER TABLE scheduler_job ADD COLUMN resumable bool NOT NULL DEFAULT false`
+export const resumable = Migrations.statements((sql) => [
+  sql`ALTER TABLE scheduler_job ADD COLUMN resumable bool NOT NULL DEFAULT false`,
   // Only jobs that a worker released or lost, of which there are few.
-  yield* sql`
+  sql`
     CREATE INDEX scheduler_job_continued ON scheduler_job (kind, share, position)
     WHERE state = 'queued' AND resumable
   `
-})
+])
 
 /** When workers started. Workers of earlier builds do not record it. */
-export const workerStarts = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`ALTER TABLE scheduler_worker ADD COLUMN started_at timestamptz`
-})
+export const workerStarts = Migrations.statements((sql) => [
+  sql`ALTER TABLE scheduler_worker ADD COLUMN started_at timestamptz`
+])
 
 /** Workers that operators drain. Workers of earlier builds ignore it. */
-export const workerDrains = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`ALTER TABLE scheduler_worker ADD COLUMN draining bool NOT NULL DEFAULT false`
-})
+export const workerDrains = Migrations.statements((sql) => [
+  sql`ALTER TABLE scheduler_worker ADD COLUMN draining bool NOT NULL DEFAULT false`
+])

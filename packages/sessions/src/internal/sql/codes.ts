@@ -1,6 +1,6 @@
 /** Statements on sign-in codes. */
 import { DatabaseTime, Deletion, Rows } from "@kinora/persistence"
-import { Array as Arr, type Duration, Effect, Option, Schema } from "effect"
+import { type Duration, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Session from "../../Session.ts"
 import type { FoundCode } from "../../SessionStore.ts"
@@ -39,7 +39,7 @@ export const take = (sql: SqlClient.SqlClient, hash: string) =>
   Effect.flatMap(
     DatabaseTime.now,
     (now) => sql`DELETE FROM sessions_code WHERE hash = ${hash} RETURNING ${columns(sql)}, ${now} AS at`
-  ).pipe(decodeCodes, Effect.map((rows) => Option.map(Arr.head(rows), toFound)))
+  ).pipe(decodeCodes, Rows.first(toFound))
 
 /** Deletes the codes within reach. */
 export const remove = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
@@ -52,14 +52,7 @@ export const remove = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
 
 /** Deletes codes that have expired. */
 export const deleteExpired = (sql: SqlClient.SqlClient, limit: number) =>
-  Effect.flatMap(DatabaseTime.now, (now) =>
-    Deletion.run(sql, {
-      table: "sessions_code",
-      key: "hash",
-      where: sql`expires_at <= ${now}`,
-      orderBy: "expires_at",
-      limit
-    }))
+  Deletion.expired(sql, { table: "sessions_code", key: "hash", limit })
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,6 +1,6 @@
 /** Statements on members. */
 import { Rows } from "@kinora/persistence"
-import { Array as Arr, DateTime, Effect, Option, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Identity, type Member, MemberId, MemberRole } from "../../Member.ts"
 
@@ -31,7 +31,7 @@ export const find = (sql: SqlClient.SqlClient, { issuer, subject }: Identity) =>
 export const findOne = (sql: SqlClient.SqlClient, id: MemberId) =>
   sql`SELECT ${columns(sql)} FROM sessions_member WHERE id = ${MemberId.toUuid(id)}`.pipe(
     decodeMembers,
-    Effect.map((rows) => Option.map(Arr.head(rows), toMember))
+    Rows.first(toMember)
   )
 
 /** Sets the identity of a member. */

@@ -1,6 +1,6 @@
 /** Statements on sessions. */
 import { DatabaseTime, Deletion, Rows } from "@kinora/persistence"
-import { Array as Arr, DateTime, type Duration, Effect, Option, Schema } from "effect"
+import { DateTime, type Duration, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Session from "../../Session.ts"
 import type { FoundSession, SessionStart } from "../../SessionStore.ts"
@@ -39,7 +39,7 @@ export const find = (sql: SqlClient.SqlClient, hash: string) =>
   Effect.flatMap(
     DatabaseTime.now,
     (now) => sql`SELECT ${columns(sql)}, ${now} AS at FROM sessions_session WHERE hash = ${hash}`
-  ).pipe(decodeSessions, Effect.map((rows) => Option.map(Arr.head(rows), toFound)))
+  ).pipe(decodeSessions, Rows.first(toFound))
 
 /** The condition for the rows within reach. */
 export const within = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
@@ -103,18 +103,11 @@ export const saveView = (
     }
       WHERE id = ${Session.SessionId.toUuid(id)}
       RETURNING ${columns(sql)}, ${now} AS at
-    `).pipe(decodeSessions, Effect.map((rows) => Option.map(Arr.head(rows), (row) => toFound(row).session)))
+    `).pipe(decodeSessions, Rows.first((row) => toFound(row).session))
 
 /** Deletes sessions that have ended. */
 export const deleteEnded = (sql: SqlClient.SqlClient, limit: number) =>
-  Effect.flatMap(DatabaseTime.now, (now) =>
-    Deletion.run(sql, {
-      table: "sessions_session",
-      key: "id",
-      where: sql`least(expires_at, idle_until) <= ${now}`,
-      orderBy: "least(expires_at, idle_until)",
-      limit
-    }))
+  Deletion.expired(sql, { table: "sessions_session", key: "id", expiresAt: "least(expires_at, idle_until)", limit })
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,30 +1,28 @@
 /** The tables of webhooks. */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import * as Migrations from "@kinora/persistence/Migrations"
+import type { SqlClient } from "effect/sql"
 
 /** Creates the tables of endpoints, secrets, events, deliveries and sends. */
-export const endpointsAndDeliveries = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* createEndpoint(sql)
-  yield* createSecret(sql)
-  yield* createEvent(sql)
-  yield* createDelivery(sql)
-  yield* createSend(sql)
-})
+export const endpointsAndDeliveries = Migrations.statements((sql) => [
+  ...createEndpoint(sql),
+  ...createSecret(sql),
+  createEvent(sql),
+  ...createDelivery(sql),
+  ...createSend(sql)
+])
 
 /** The subjects of events. Events of earlier builds have none. */
-export const subjects = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`ALTER TABLE webhooks_event ADD COLUMN subject text COLLATE "C"`
-})
+export const subjects = Migrations.statements((sql) => [
+  sql`ALTER TABLE webhooks_event ADD COLUMN subject text COLLATE "C"`
+])
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
 /** A removed endpoint stays, without its secrets, until its deliveries and its log are deleted. */
-const createEndpoint = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
-  yield* sql`
+const createEndpoint = (sql: SqlClient.SqlClient) => [
+  sql`
     CREATE TABLE webhooks_endpoint (
       id uuid PRIMARY KEY,
       account text COLLATE "C" NOT NULL CHECK (length(account) <= 256),
@@ -35,14 +33,14 @@ const createEndpoint = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
       secret_created_at timestamptz NOT NULL,
       is_removed boolean NOT NULL
     )
-  `
-  yield* sql`CREATE INDEX webhooks_endpoint_of_account ON webhooks_endpoint (account) WHERE NOT is_removed`
-  yield* sql`CREATE INDEX webhooks_endpoint_removed ON webhooks_endpoint (id) WHERE is_removed`
-})
+  `,
+  sql`CREATE INDEX webhooks_endpoint_of_account ON webhooks_endpoint (account) WHERE NOT is_removed`,
+  sql`CREATE INDEX webhooks_endpoint_removed ON webhooks_endpoint (id) WHERE is_removed`
+]
 
 /** Place 0 is the newest secret. The others are older and sign beside it until they expire. */
-const createSecret = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
-  yield* sql`
+const createSecret = (sql: SqlClient.SqlClient) => [
+  sql`
     CREATE TABLE webhooks_secret (
       endpoint_id uuid NOT NULL REFERENCES webhooks_endpoint (id),
       place int4 NOT NULL CHECK (place >= 0),
@@ -52,10 +50,10 @@ const createSecret = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
       PRIMARY KEY (endpoint_id, place),
       CONSTRAINT webhooks_secret_has_an_end_unless_newest CHECK ((place = 0) = (expires_at IS NULL))
     )
-  `
-  yield* sql`CREATE INDEX webhooks_secret_sealed ON webhooks_secret (sealed)`
-  yield* sql`CREATE INDEX webhooks_secret_expires_at ON webhooks_secret (expires_at) WHERE expires_at IS NOT NULL`
-})
+  `,
+  sql`CREATE INDEX webhooks_secret_sealed ON webhooks_secret (sealed)`,
+  sql`CREATE INDEX webhooks_secret_expires_at ON webhooks_secret (expires_at) WHERE expires_at IS NOT NULL`
+]
 
 /**
  * `data` is json, not jsonb, so that bodies keep the order of fields. `bytes` is stored, so that a
@@ -78,8 +76,8 @@ const createEvent = (sql: SqlClient.SqlClient) =>
  * endpoint is removed while a delivery for it is published, the delivery is never claimed, and it
  * is deleted by its age.
  */
-const createDelivery = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
-  yield* sql`
+const createDelivery = (sql: SqlClient.SqlClient) => [
+  sql`
     CREATE TABLE webhooks_delivery (
       id uuid PRIMARY KEY,
       event_id uuid NOT NULL,
@@ -95,23 +93,23 @@ const createDelivery = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
       CONSTRAINT webhooks_delivery_is_due_while_pending CHECK ((status = 'pending') = (due_at IS NOT NULL)),
       CONSTRAINT webhooks_delivery_is_over CHECK (status = 'pending' OR (NOT is_claimed AND body IS NULL))
     )
-  `
+  `,
   // Partial, so that the cost of a claim does not depend on ended deliveries.
-  yield* sql`
+  sql`
     CREATE INDEX webhooks_delivery_due ON webhooks_delivery (endpoint_id, due_at, id) WHERE due_at IS NOT NULL
-  `
+  `,
   // The same rows by another condition, so that only queries with this condition use the index. If the table
   // was analysed while nothing was pending, the planner would otherwise choose it for claims and read every
   // backlog for each endpoint.
-  yield* sql`CREATE INDEX webhooks_delivery_pending ON webhooks_delivery (begun_at) WHERE status = 'pending'`
-  yield* sql`CREATE INDEX webhooks_delivery_ended ON webhooks_delivery (begun_at) WHERE due_at IS NULL`
-  yield* sql`CREATE INDEX webhooks_delivery_of_endpoint ON webhooks_delivery (endpoint_id, id)`
-  yield* sql`CREATE INDEX webhooks_delivery_of_event ON webhooks_delivery (event_id)`
-})
+  sql`CREATE INDEX webhooks_delivery_pending ON webhooks_delivery (begun_at) WHERE status = 'pending'`,
+  sql`CREATE INDEX webhooks_delivery_ended ON webhooks_delivery (begun_at) WHERE due_at IS NULL`,
+  sql`CREATE INDEX webhooks_delivery_of_endpoint ON webhooks_delivery (endpoint_id, id)`,
+  sql`CREATE INDEX webhooks_delivery_of_event ON webhooks_delivery (event_id)`
+]
 
 /** One line per claim, so that a repeated settlement adds no line. */
-const createSend = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
-  yield* sql`
+const createSend = (sql: SqlClient.SqlClient) => [
+  sql`
     CREATE TABLE webhooks_send (
       delivery_id uuid NOT NULL,
       claims int4 NOT NULL,
@@ -124,6 +122,6 @@ const createSend = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
       reason text NOT NULL,
       PRIMARY KEY (delivery_id, claims)
     )
-  `
-  yield* sql`CREATE INDEX webhooks_send_of_endpoint ON webhooks_send (endpoint_id, at, delivery_id, claims)`
-})
+  `,
+  sql`CREATE INDEX webhooks_send_of_endpoint ON webhooks_send (endpoint_id, at, delivery_id, claims)`
+]
