@@ -143,6 +143,19 @@ export const keyAuthors = Effect.gen(function*() {
   yield* sql`ALTER TABLE accounts_key ADD COLUMN created_by text`
 })
 
+/** Adds the limits that an operator has set. Members can change all limits that exist. */
+export const operatorBudgets = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  // No constraint compares them with the budget, because processes of an earlier release write the budget alone.
+  yield* sql`
+    ALTER TABLE accounts_key_line
+    ADD COLUMN credits_per_day_max   bigint CHECK (credits_per_day_max >= 0),
+    ADD COLUMN credits_per_month_max bigint CHECK (credits_per_month_max >= 0),
+    ADD COLUMN jobs_per_day_max      bigint CHECK (jobs_per_day_max >= 0),
+    ADD COLUMN jobs_per_month_max    bigint CHECK (jobs_per_month_max >= 0)
+  `
+})
+
 /** Indexes that are built without blocking writes. */
 export const indexes = {
   // Find accounts to erase.

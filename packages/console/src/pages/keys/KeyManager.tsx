@@ -1,9 +1,10 @@
 /** The table of API keys and its dialogs, for accounts and operators. */
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { keysQuery, type Owner, revokeKey } from "../../api/manage.ts"
 import { queryClient } from "../../api/queries.ts"
 import type { ApiKey, NewApiKey } from "../../api/types.ts"
+import { useChange } from "../../api/useChange.ts"
 import { Badge } from "../../components/Badge.tsx"
 import { Button } from "../../components/Button.tsx"
 import { Card } from "../../components/Card.tsx"
@@ -18,12 +19,13 @@ import { count, plural } from "../../format/number.ts"
 import { relative } from "../../format/time.ts"
 import { BudgetDialog } from "./BudgetDialog.tsx"
 import { CreateKeyDialog } from "./CreateKeyDialog.tsx"
+import { RenameKeyDialog } from "./RenameKeyDialog.tsx"
 import { RollKeyDialog } from "./RollKeyDialog.tsx"
 
 /** The dialog that is open. */
 type Open =
   | { readonly dialog: "create" }
-  | { readonly dialog: "budget" | "roll" | "revoke"; readonly key: ApiKey }
+  | { readonly dialog: "rename" | "budget" | "roll" | "revoke"; readonly key: ApiKey }
   | { readonly dialog: "secret"; readonly key: NewApiKey }
 
 /** Keys in use, then ended ones. */
@@ -56,6 +58,7 @@ export const KeyManager = ({ canChange, owner }: { readonly owner: Owner; readon
             )}
       </Loaded>
       {open?.dialog === "create" && <CreateKeyDialog owner={owner} onClose={close} onCreated={created} />}
+      {open?.dialog === "rename" && <RenameKeyDialog owner={owner} apiKey={open.key} onClose={close} />}
       {open?.dialog === "budget" && <BudgetDialog owner={owner} apiKey={open.key} onClose={close} />}
       {open?.dialog === "roll" && <RollKeyDialog owner={owner} apiKey={open.key} onClose={close} onCreated={created} />}
       {open?.dialog === "revoke" && <RevokeDialog owner={owner} apiKey={open.key} onClose={close} />}
@@ -129,6 +132,9 @@ const actions = (open: (what: Open) => void): Column<ApiKey> => ({
   cell: (key) =>
     key.revoked_at === null && (
       <span className="inline-flex gap-1.5">
+        <Button size="sm" aria-label={`Rename ${key.name}`} onClick={() => open({ dialog: "rename", key })}>
+          Rename
+        </Button>
         <Button size="sm" aria-label={`Budget of ${key.name}`} onClick={() => open({ dialog: "budget", key })}>
           Budget
         </Button>
@@ -151,13 +157,7 @@ const RevokeDialog = ({ apiKey, onClose, owner }: {
   readonly onClose: () => void
 }) => {
   const now = useNow(10_000)
-  const revoke = useMutation({
-    mutationFn: () => revokeKey(owner, apiKey.id),
-    onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: ["keys", owner] })
-      onClose()
-    }
-  })
+  const revoke = useChange(() => revokeKey(owner, apiKey.id), [keysQuery(owner).queryKey], onClose)
   return (
     <FormDialog
       title={`Revoke ${apiKey.name}?`}

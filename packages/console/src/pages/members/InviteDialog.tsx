@@ -1,9 +1,9 @@
 /** The dialog that invites a person. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import { inviteMember, type Owner } from "../../api/manage.ts"
+import { inviteMember, membersQuery, type Owner } from "../../api/manage.ts"
 import { problemOf } from "../../api/problem.ts"
 import type { Member } from "../../api/types.ts"
+import { useChange } from "../../api/useChange.ts"
 import { FormDialog } from "../../components/Dialog.tsx"
 import { SelectField, TextField } from "../../components/Field.tsx"
 
@@ -20,10 +20,11 @@ export const InviteDialog = ({ onClose, onInvited, owner }: {
 }) => {
   const [email, setEmail] = useState("")
   const [role, setRole] = useState<Member["role"]>("member")
-  const invite = useMutation({
-    mutationFn: () => inviteMember(owner, { email: email.trim(), role }),
-    onSuccess: ({ email, link: { url } }) => onInvited({ email, url })
-  })
+  const invite = useChange(
+    () => inviteMember(owner, { email: email.trim(), role }),
+    [membersQuery(owner).queryKey],
+    ({ email, link: { url } }) => onInvited({ email, url })
+  )
   return (
     <FormDialog
       title="Invite a person"
