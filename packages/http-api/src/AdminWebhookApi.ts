@@ -18,6 +18,7 @@ const paths = {
 
 const declarations = {
   reading: Policy.operating("auditor"),
+  revealing: Policy.operating("support"),
   managing: Policy.operating("operator"),
   supporting: Policy.operating("support"),
   changeErrors: []
