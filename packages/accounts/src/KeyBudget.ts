@@ -20,7 +20,7 @@ export interface KeyBudget {
 /** A limit of a budget. */
 export type BudgetName = keyof KeyBudget
 
-/** Who sets a limit: an operator of the service, or a member of the account. */
+/** The author of a limit: an operator of the service, or a member of the account. */
 export type BudgetAuthor = "member" | "operator"
 
 /** The budget of a line of keys. */

@@ -4,7 +4,7 @@ import { ConsoleKeyAuth } from "./Access.ts"
 import { AdminWebhookEndpointList } from "./AdminWebhook.ts"
 import { browse, changeErrors, submit } from "./internal/consoleOperation.ts"
 import { parameter } from "./internal/fields.ts"
-import { creation, deliveryOperations, endpointOperations } from "./internal/webhookOperations.ts"
+import { creation, deliveryOperations, endpointOperations, recoveryOperations } from "./internal/webhookOperations.ts"
 import * as Policy from "./RequestPolicy.ts"
 
 const endpoints = "/webhook-endpoints"
@@ -40,7 +40,8 @@ export class ConsoleWebhooks extends HttpApiGroup.make("webhooks").add(
     (error) => HttpApiEndpoint.post("createWebhookEndpoint", endpoints, { ...creation.schemas, error })
   ),
   ...endpointOperations(declarations, paths),
-  ...deliveryOperations(declarations, paths)
+  ...deliveryOperations(declarations, paths),
+  ...recoveryOperations(declarations, paths)
 ).middleware(ConsoleKeyAuth).annotate(
   OpenApi.Description,
   "Manage the webhook endpoints of the account, with a session or with an API key that has the scope `webhooks`."

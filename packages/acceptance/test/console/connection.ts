@@ -1,4 +1,4 @@
-/** What people see while they sign in with a wrong key, and after the connection to the server was lost. */
+/** The sign-in form with a wrong key, and pages after the connection to the server was lost. */
 import { assert } from "@effect/vitest"
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"

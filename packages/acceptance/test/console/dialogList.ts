@@ -2,7 +2,7 @@
 import type { Locator } from "playwright-core"
 import type { PageIds } from "../../src/console/ConsolePages.ts"
 
-/** What the dialogs are about: an account with data, and its running job. */
+/** Ids of an account with data and of its running job, which are part of URLs. */
 export interface DialogIds extends PageIds {
   readonly runningJob: string
 }

@@ -4,6 +4,7 @@ import { Schema } from "effect"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Locator, Page } from "playwright-core"
+import { withToken } from "../../src/conformance/Stage.ts"
 import { drills } from "../../src/console/ConsoleHost.ts"
 import { post, type Seeded } from "../../src/console/ConsoleSeed.ts"
 import type { Tab } from "../../src/console/Tab.ts"
@@ -33,7 +34,7 @@ export const declare = (test: Define, visit: Visit): void => {
     const texts = await Promise.all(
       files.map(async (file) => [file, await readFile(join(sources, file), "utf8")] as const)
     )
-    const withDialog = texts.flatMap(([file, text]) => opensDialog.test(text) && !shared.includes(file) ? [file] : [])
+    const withDialog = texts.flatMap(([file, text]) => opensDialog.test(text) && !shared.has(file) ? [file] : [])
     assert.isNotEmpty(withDialog)
     assert.sameMembers(withDialog, Array.from(new Set(dialogs.map(({ source }) => source))))
   })
@@ -47,12 +48,12 @@ export const declare = (test: Define, visit: Visit): void => {
 const opensDialog = /<(Dialog|FormDialog|SecretDialog|ConfirmButton|SignInLinkButton)\b/
 
 /** Files that define the elements of other dialogs. */
-const shared: ReadonlyArray<string> = [
+const shared: ReadonlySet<string> = new Set([
   "components/Dialog.tsx",
   "components/Secret.tsx",
   "pages/operator/Confirm.tsx",
   "pages/operator/SignInLink.tsx"
-]
+])
 
 /** Invites a member, starts a job that does not end, and lets a delivery fail. Returns the id of the job. */
 const prepare = async (stand: Stand, ids: Seeded): Promise<string> => {
@@ -68,9 +69,7 @@ const prepare = async (stand: Stand, ids: Seeded): Promise<string> => {
     await vi.waitFor(async () => assert.isTrue(await hasFailed()), { timeout: 60_000, interval: 500 })
     await patch(stand, endpoint, { status: "enabled" })
   }
-  const withKey: Stand["fetch"] = (path, init) =>
-    stand.fetch(path, { ...init, headers: { ...init?.headers, authorization: `Bearer ${ids.key}` } })
-  const { id } = await post(withKey, "/v1/generations", {
+  const { id } = await post(withToken(stand.fetch, ids.key), "/v1/generations", {
     plan: "credits",
     model: drills.endless,
     params: { prompt: "An endless river" }

@@ -127,14 +127,14 @@ export const endpointOperations = <const Endpoint extends Path, EndpointId exten
       }))
   ] as const
 
-/** Declares the operations that send events to one endpoint, and read its deliveries and attempts. */
+/** Declares the operations that send events to one endpoint, and list its deliveries and attempts. */
 export const deliveryOperations = <
   const Endpoint extends Path,
   EndpointId extends Schema.Struct.Fields,
   const Resend extends Path,
   DeliveryId extends Schema.Struct.Fields
 >(
-  { changeErrors, managing, reading, revealing, supporting }: WebhookDeclarations,
+  { changeErrors, managing, reading, supporting }: WebhookDeclarations,
   { deliveryId, endpoint, endpointId, resend }: EndpointPath<Endpoint, EndpointId> & ResendPath<Resend, DeliveryId>
 ) =>
   [
@@ -190,7 +190,15 @@ export const deliveryOperations = <
         params: deliveryId,
         success: AdminWebhookDelivery.pipe(HttpApiSchema.status(202)),
         error
-      })),
+      }))
+  ] as const
+
+/** Declares the operations that read the body of a delivery, and send the failed ones of an endpoint again. */
+export const recoveryOperations = <const Endpoint extends Path, EndpointId extends Schema.Struct.Fields>(
+  { changeErrors, revealing, supporting }: WebhookDeclarations,
+  { endpoint, endpointId }: EndpointPath<Endpoint, EndpointId>
+) =>
+  [
     operation({
       policy: revealing,
       errors: ["not_found"],
