@@ -6,10 +6,10 @@ import { queryClient } from "../../api/queries.ts"
 import type { ApiKey, NewApiKey } from "../../api/types.ts"
 import { useChange } from "../../api/useChange.ts"
 import { Badge } from "../../components/Badge.tsx"
-import { Button } from "../../components/Button.tsx"
+import { Button, IconButton } from "../../components/Button.tsx"
 import { Card } from "../../components/Card.tsx"
 import { FormDialog } from "../../components/Dialog.tsx"
-import { Plus } from "../../components/Icon.tsx"
+import { Pencil, Plus } from "../../components/Icon.tsx"
 import { SecretDialog } from "../../components/Secret.tsx"
 import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
 import { type Column, Table } from "../../components/Table.tsx"
@@ -53,7 +53,9 @@ export const KeyManager = ({ canChange, owner }: { readonly owner: Owner; readon
                 label="API keys"
                 rows={data}
                 rowKey={({ id }) => id}
-                columns={canChange ? [...columns, actions(setOpen)] : columns}
+                columns={canChange
+                  ? [nameColumn(setOpen), ...columns, actions(setOpen)]
+                  : [nameColumn(null), ...columns]}
               />
             )}
       </Loaded>
@@ -107,17 +109,29 @@ const Budget = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   )
 }
 
+/** The name, with a button that renames an active key if `open` is given. */
+const nameColumn = (open: ((what: Open) => void) | null): Column<ApiKey> => ({
+  title: "Name",
+  className: "min-w-48",
+  cell: (key) => (
+    <>
+      <span className="flex items-center gap-1">
+        <span className="font-medium break-words">{key.name}</span>
+        {open !== null && key.revoked_at === null && (
+          <IconButton
+            label={`Rename ${key.name}`}
+            onClick={() => open({ dialog: "rename", key })}
+          >
+            <Pencil />
+          </IconButton>
+        )}
+      </span>
+      <span className="block font-mono text-xs text-muted">{key.prefix}…</span>
+    </>
+  )
+})
+
 const columns: ReadonlyArray<Column<ApiKey>> = [
-  {
-    title: "Name",
-    className: "min-w-48",
-    cell: (key) => (
-      <>
-        <span className="block font-medium break-words">{key.name}</span>
-        <span className="block font-mono text-xs text-muted">{key.prefix}…</span>
-      </>
-    )
-  },
   { title: "Status", cell: (key) => <KeyStatus apiKey={key} /> },
   { title: "Restrictions", cell: (key) => <span className="text-muted">{restrictions(key) || "none"}</span> },
   { title: "Budget", cell: (key) => <Budget apiKey={key} /> },
@@ -132,9 +146,6 @@ const actions = (open: (what: Open) => void): Column<ApiKey> => ({
   cell: (key) =>
     key.revoked_at === null && (
       <span className="inline-flex gap-1.5">
-        <Button size="sm" aria-label={`Rename ${key.name}`} onClick={() => open({ dialog: "rename", key })}>
-          Rename
-        </Button>
         <Button size="sm" aria-label={`Budget of ${key.name}`} onClick={() => open({ dialog: "budget", key })}>
           Budget
         </Button>
