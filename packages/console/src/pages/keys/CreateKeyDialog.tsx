@@ -67,7 +67,7 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
       onSubmit={() => create.mutate()}
     >
       <KeyNameField value={name} onChange={setName} error={issues.get("name")} />
-      <SelectField label="Expires" options={expiries} value={days} onChange={(event) => setDays(event.target.value)} />
+      <SelectField label="Expires" options={expiries} value={days} onChange={setDays} />
       <Scopes chosen={chosen} onChange={setChosen} />
       <Restrictions {...{ issues, models, networks }} onModels={setModels} onNetworks={setNetworks} />
       <details className="rounded-lg border border-line px-3.5 py-2.5">

@@ -5,7 +5,7 @@ import { problemOf } from "../../api/problem.ts"
 import type { Member } from "../../api/types.ts"
 import { useChange } from "../../api/useChange.ts"
 import { FormDialog } from "../../components/Dialog.tsx"
-import { SelectField, TextField } from "../../components/Field.tsx"
+import { EmailField, SelectField } from "../../components/Field.tsx"
 
 const roles: ReadonlyArray<{ readonly value: Member["role"]; readonly label: string }> = [
   { value: "member", label: "Member: can change the account" },
@@ -35,22 +35,18 @@ export const InviteDialog = ({ onClose, onInvited, owner }: {
       onClose={onClose}
       onSubmit={() => invite.mutate()}
     >
-      <TextField
+      <EmailField
         label="E-mail"
-        type="email"
-        required
-        maxLength={254}
-        autoComplete="off"
+        help="With this address, the person can also sign in with an identity provider."
         value={email}
         error={problemOf(invite.error).issues.get("email")}
-        onChange={(event) => setEmail(event.target.value)}
-        help="With this address, the person can also sign in with an identity provider."
+        onChange={setEmail}
       />
       <SelectField
         label="Role"
         options={roles}
         value={role}
-        onChange={(event) => setRole(roles.find(({ value }) => value === event.target.value)?.value ?? role)}
+        onChange={setRole}
       />
     </FormDialog>
   )
