@@ -3,7 +3,7 @@ import type { StorageError } from "@kinora/persistence"
 import { Context, type DateTime, type Effect, type Option } from "effect"
 import type { Account, AccountId, AccountStatus } from "./Account.ts"
 import type { ApiKey, KeyId } from "./ApiKey.ts"
-import type { KeyBudget } from "./KeyBudget.ts"
+import type { LineBudget } from "./KeyBudget.ts"
 import type { Day, DayUse, KeyLine } from "./KeySpending.ts"
 import type { KeyTerms } from "./KeyTerms.ts"
 import type { Plan, PlanGroup, Tiers } from "./Plan.ts"
@@ -126,6 +126,9 @@ export class AccountStore extends Context.Service<AccountStore, {
   /** Sets when a key of a locked account expires. */
   readonly saveExpiry: (key: KeyId, expiresAt: DateTime.Utc) => Effect.Effect<void, StorageError.StorageError>
 
+  /** Sets the name of a key of a locked account. */
+  readonly saveName: (key: KeyId, name: string) => Effect.Effect<void, StorageError.StorageError>
+
   /** Revokes a key unless it is revoked already, and returns its record. Returns `None` if the account has no such key. */
   readonly revokeKey: (
     account: AccountId,
@@ -140,7 +143,7 @@ export class AccountStore extends Context.Service<AccountStore, {
   readonly saveBudget: (
     account: AccountId,
     line: KeyId,
-    budget: KeyBudget
+    budget: LineBudget
   ) => Effect.Effect<void, StorageError.StorageError>
 
   /** Locks the lines that exist, in the order of their ids, until the unit ends. */

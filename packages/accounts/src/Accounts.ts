@@ -11,7 +11,6 @@ import type { SecureRandom } from "effect/crypto"
 import type { Account, AccountId, AccountSearch } from "./Account.ts"
 import type { AccountsError } from "./AccountsError.ts"
 import type { AccountStore, PlanName } from "./AccountStore.ts"
-import type { ApiKey, ChangedKey, KeyId } from "./ApiKey.ts"
 import type { Identity } from "./Identity.ts"
 import { makeAccountChanges } from "./internal/accountChanges.ts"
 import { makeAuthentication } from "./internal/authentication.ts"
@@ -22,9 +21,7 @@ import { makeKeySpendings } from "./internal/keySpendings.ts"
 import { makeList } from "./internal/listAccounts.ts"
 import { makeSubscriptions } from "./internal/subscriptions.ts"
 import { makeWallet } from "./internal/wallet.ts"
-import type { KeyBudget } from "./KeyBudget.ts"
-import type { KeySpendings } from "./KeySpendings.ts"
-import type { KeyTerms } from "./KeyTerms.ts"
+import type { Keys } from "./Keys.ts"
 import * as MemoryAccountStore from "./MemoryAccountStore.ts"
 import type { Plan, PlanGroup, Plans, Tiers } from "./Plan.ts"
 import type { PlanTable } from "./PlanTable.ts"
@@ -32,12 +29,6 @@ import type * as Renewal from "./Renewal.ts"
 import * as SqlAccountStore from "./SqlAccountStore.ts"
 import type * as Subscription from "./Subscription.ts"
 import type { Movement, MovementOptions, MovementQuery } from "./Wallet.ts"
-
-/** A new key. The key itself cannot be read again. */
-export interface NewKey {
-  readonly record: ApiKey
-  readonly key: Redacted.Redacted
-}
 
 /** A movement, and whether the call made it. */
 export interface Booked {
@@ -49,167 +40,115 @@ export interface Booked {
 export type Failure = AccountsError | StorageError.StorageError
 
 /** Accounts, API keys and plans. */
-export class Accounts extends Context.Service<Accounts, {
-  /** Creates an account. The email address must be unique, ignoring letter case. */
-  readonly create: (options: { readonly email: string }) => Effect.Effect<Account, Failure>
+export class Accounts extends Context.Service<
+  Accounts,
+  Keys & {
+    /** Creates an account. The email address must be unique, ignoring letter case. */
+    readonly create: (options: { readonly email: string }) => Effect.Effect<Account, Failure>
 
-  /** Returns the account with its plans. */
-  readonly get: (account: AccountId) => Effect.Effect<Account, Failure>
+    /** Returns the account with its plans. */
+    readonly get: (account: AccountId) => Effect.Effect<Account, Failure>
 
-  /** Returns the account with this email address, ignoring letter case. */
-  readonly findByEmail: (email: string) => Effect.Effect<Option.Option<Account>, StorageError.StorageError>
+    /** Returns the account with this email address, ignoring letter case. */
+    readonly findByEmail: (email: string) => Effect.Effect<Option.Option<Account>, StorageError.StorageError>
 
-  /**
-   * Returns the accounts that match, newest first, at most `limit`. `search` matches the id of the account, or any part
-   * of its email address, ignoring letter case.
-   */
-  readonly list: (query: AccountSearch) => Effect.Effect<ReadonlyArray<Account>, StorageError.StorageError>
+    /**
+     * Returns the accounts that match, newest first, at most `limit`. `search` matches the id of the account, or any part
+     * of its email address, ignoring letter case.
+     */
+    readonly list: (query: AccountSearch) => Effect.Effect<ReadonlyArray<Account>, StorageError.StorageError>
 
-  /** Changes the email address, which must be unique, ignoring letter case. */
-  readonly changeEmail: (account: AccountId, email: string) => Effect.Effect<Account, Failure>
+    /** Changes the email address, which must be unique, ignoring letter case. */
+    readonly changeEmail: (account: AccountId, email: string) => Effect.Effect<Account, Failure>
 
-  /** Suspends the account. Its requests are then rejected with `account_suspended`. Idempotent. */
-  readonly suspend: (account: AccountId) => Effect.Effect<Account, Failure>
+    /** Suspends the account. Its requests are then rejected with `account_suspended`. Idempotent. */
+    readonly suspend: (account: AccountId) => Effect.Effect<Account, Failure>
 
-  /** Ends a suspension. Idempotent. */
-  readonly resume: (account: AccountId) => Effect.Effect<Account, Failure>
+    /** Ends a suspension. Idempotent. */
+    readonly resume: (account: AccountId) => Effect.Effect<Account, Failure>
 
-  /**
-   * Deletes the account: revokes its keys and removes its plans. Its personal data and its balance stay until it is
-   * erased. All other changes are then refused with `AccountDeleted`. Idempotent.
-   */
-  readonly remove: (account: AccountId) => Effect.Effect<Account, Failure>
+    /**
+     * Deletes the account: revokes its keys and removes its plans. Its personal data and its balance stay until it is
+     * erased. All other changes are then refused with `AccountDeleted`. Idempotent.
+     */
+    readonly remove: (account: AccountId) => Effect.Effect<Account, Failure>
 
-  /** Undoes a deletion, except for the keys and plans. Fails with `AccountDeleted` if it was erased. Idempotent. */
-  readonly restore: (account: AccountId) => Effect.Effect<Account, Failure>
+    /** Undoes a deletion, except for the keys and plans. Fails with `AccountDeleted` if it was erased. Idempotent. */
+    readonly restore: (account: AccountId) => Effect.Effect<Account, Failure>
 
-  /** Returns accounts that were deleted longer than `age` ago and are not erased, oldest deletion first. */
-  readonly erasable: (
-    age: Duration.Input,
-    limit: number
-  ) => Effect.Effect<ReadonlyArray<AccountId>, StorageError.StorageError>
+    /** Returns accounts that were deleted longer than `age` ago and are not erased, oldest deletion first. */
+    readonly erasable: (
+      age: Duration.Input,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<AccountId>, StorageError.StorageError>
 
-  /** Erases the personal data of a deleted account: its email address and its keys. Its movements stay. Ignores other accounts. */
-  readonly erase: (account: AccountId) => Effect.Effect<void, Failure>
+    /** Erases the personal data of a deleted account: its email address and its keys. Its movements stay. Ignores other accounts. */
+    readonly erase: (account: AccountId) => Effect.Effect<void, Failure>
 
-  /**
-   * Creates a key and returns it this once. Terms and limits of the budget that are omitted
-   * restrict nothing. An account has at most `keysMax` active keys. `createdBy` is recorded.
-   */
-  readonly createKey: (
-    account: AccountId,
-    name: string,
-    terms?: Partial<KeyTerms>,
-    budget?: Partial<KeyBudget>,
-    createdBy?: string | null
-  ) => Effect.Effect<NewKey, Failure>
+    /** Sets the plan of one group, or removes it. Does not charge, and does not change credits, quotas or the slots of jobs. */
+    readonly setPlan: <Group extends PlanGroup>(
+      account: AccountId,
+      group: Group,
+      plan: Option.Option<Plan<Tiers[Group]>>
+    ) => Effect.Effect<void, Failure>
 
-  /**
-   * Creates a key with the name and the terms of another one and returns it this once. Both
-   * have the same budget and share what is used of it. The former key expires after
-   * `overlap`, or at its own expiry if that is earlier.
-   */
-  readonly rollKey: (
-    account: AccountId,
-    key: KeyId,
-    overlap: Duration.Input,
-    createdBy?: string | null
-  ) => Effect.Effect<NewKey, Failure>
+    /** Adds to the balance once per reference. Repeating a deposit with the same amount returns the first one. */
+    readonly deposit: (account: AccountId, options: MovementOptions) => Effect.Effect<Booked, Failure>
 
-  /**
-   * Changes the given limits of the budget of a key and of those with which it shares the
-   * budget. Takes effect like a revocation. Jobs count from when there is a budget.
-   */
-  readonly changeBudget: (
-    account: AccountId,
-    key: KeyId,
-    change: Partial<KeyBudget>
-  ) => Effect.Effect<ChangedKey, Failure>
+    /** Takes from the balance once per reference, like `deposit`. The balance is never negative. */
+    readonly debit: (account: AccountId, options: MovementOptions) => Effect.Effect<Booked, Failure>
 
-  /** The spending of keys that have a budget. */
-  readonly spending: KeySpendings
+    /** Returns the changes of the balance of an account, newest first, at most `limit`. */
+    readonly listMovements: (query: MovementQuery) => Effect.Effect<ReadonlyArray<Movement>, Failure>
 
-  /** Returns the records of active keys, then of revoked ones, newest first, at most twice `keysMax`. */
-  readonly listKeys: (account: AccountId) => Effect.Effect<ReadonlyArray<ApiKey>, Failure>
+    /**
+     * Starts a plan that is paid from the balance and renews, or changes the tier of the active one:
+     * to a higher tier at once, to a lower one at the end of the period. Idempotent. The caller grants
+     * the credits of the decision, once, in the same unit of work.
+     */
+    readonly subscribe: <Group extends PlanGroup>(
+      account: AccountId,
+      group: Group,
+      tier: Tiers[Group],
+      table: PlanTable
+    ) => Effect.Effect<Subscription.Decision<Group>, Failure>
 
-  /** Returns the record of a key of the account, also of a revoked or expired one. */
-  readonly getKey: (account: AccountId, key: KeyId) => Effect.Effect<ApiKey, Failure>
+    /** Stops the renewal of the active plan of a group, which then ends with its period. Idempotent; `subscribe` with its tier undoes it. */
+    readonly stopRenewal: (account: AccountId, group: PlanGroup) => Effect.Effect<void, Failure>
 
-  /** Revokes a key: immediately on this host, within `revocationWithin` on others. Idempotent. */
-  readonly revokeKey: (account: AccountId, key: KeyId) => Effect.Effect<ApiKey, Failure>
+    /** Returns the plans that `renewPlan` has to process now, or within `Renewal.leadSeconds`, oldest first. */
+    readonly duePlans: (limit: number) => Effect.Effect<ReadonlyArray<PlanName>, StorageError.StorageError>
 
-  /**
-   * Deletes up to `limit` keys that were revoked or expired longer than `age` ago and returns their
-   * number. A deleted key is rejected like a revoked one. `layerSweep` calls it at an interval.
-   */
-  readonly deleteRevokedKeys: (
-    age: Duration.Input,
-    limit: number
-  ) => Effect.Effect<number, StorageError.StorageError>
+    /**
+     * Renews a due plan from the balance, or removes it if it has lapsed. Each period of a
+     * tier is paid once, however many hosts call it and whatever the plan is set back to.
+     * The caller grants the credits of a renewed plan, once per period, in the same unit of
+     * work.
+     */
+    readonly renewPlan: <Group extends PlanGroup>(
+      account: AccountId,
+      group: Group,
+      table: PlanTable
+    ) => Effect.Effect<Renewal.Decision<Group>, Failure>
 
-  /** Sets the plan of one group, or removes it. Does not charge, and does not change credits, quotas or the slots of jobs. */
-  readonly setPlan: <Group extends PlanGroup>(
-    account: AccountId,
-    group: Group,
-    plan: Option.Option<Plan<Tiers[Group]>>
-  ) => Effect.Effect<void, Failure>
+    /** Returns the plans of the account. A plan may have ended; `Plan.active` checks that. */
+    readonly plans: (account: AccountId) => Effect.Effect<Plans, Failure>
 
-  /** Adds to the balance once per reference. Repeating a deposit with the same amount returns the first one. */
-  readonly deposit: (account: AccountId, options: MovementOptions) => Effect.Effect<Booked, Failure>
-
-  /** Takes from the balance once per reference, like `deposit`. The balance is never negative. */
-  readonly debit: (account: AccountId, options: MovementOptions) => Effect.Effect<Booked, Failure>
-
-  /** Returns the changes of the balance of an account, newest first, at most `limit`. */
-  readonly listMovements: (query: MovementQuery) => Effect.Effect<ReadonlyArray<Movement>, Failure>
-
-  /**
-   * Starts a plan that is paid from the balance and renews, or changes the tier of the active one:
-   * to a higher tier at once, to a lower one at the end of the period. Idempotent. The caller grants
-   * the credits of the decision, once, in the same unit of work.
-   */
-  readonly subscribe: <Group extends PlanGroup>(
-    account: AccountId,
-    group: Group,
-    tier: Tiers[Group],
-    table: PlanTable
-  ) => Effect.Effect<Subscription.Decision<Group>, Failure>
-
-  /** Stops the renewal of the active plan of a group, which then ends with its period. Idempotent; `subscribe` with its tier undoes it. */
-  readonly stopRenewal: (account: AccountId, group: PlanGroup) => Effect.Effect<void, Failure>
-
-  /** Returns the plans that `renewPlan` has to process now, or within `Renewal.leadSeconds`, oldest first. */
-  readonly duePlans: (limit: number) => Effect.Effect<ReadonlyArray<PlanName>, StorageError.StorageError>
-
-  /**
-   * Renews a due plan from the balance, or removes it if it has lapsed. Each period of a
-   * tier is paid once, however many hosts call it and whatever the plan is set back to.
-   * The caller grants the credits of a renewed plan, once per period, in the same unit of
-   * work.
-   */
-  readonly renewPlan: <Group extends PlanGroup>(
-    account: AccountId,
-    group: Group,
-    table: PlanTable
-  ) => Effect.Effect<Renewal.Decision<Group>, Failure>
-
-  /** Returns the plans of the account. A plan may have ended; `Plan.active` checks that. */
-  readonly plans: (account: AccountId) => Effect.Effect<Plans, Failure>
-
-  /**
-   * Returns the identity of a key, or `None` if the key is malformed, unknown or revoked.
-   * The account of the identity can be suspended, and the key can have expired or not allow the
-   * request: check the status and the terms.
-   *
-   * A malformed key costs no look-up, and a key that was authenticated within
-   * `revocationWithin` no statement. Concurrent look-ups share a statement. The use of a
-   * key is recorded in the background, about once a minute; a use that cannot be recorded
-   * is dropped.
-   */
-  readonly authenticate: (
-    key: Redacted.Redacted
-  ) => Effect.Effect<Option.Option<Identity>, StorageError.StorageError>
-}>()("@kinora/accounts/Accounts") {}
+    /**
+     * Returns the identity of a key, or `None` if the key is malformed, unknown or revoked.
+     * The account of the identity can be suspended, and the key can have expired or not allow the
+     * request: check the status and the terms.
+     *
+     * A malformed key costs no look-up, and a key that was authenticated within
+     * `revocationWithin` no statement. Concurrent look-ups share a statement. The use of a
+     * key is recorded in the background, about once a minute; a use that cannot be recorded
+     * is dropped.
+     */
+    readonly authenticate: (
+      key: Redacted.Redacted
+    ) => Effect.Effect<Option.Option<Identity>, StorageError.StorageError>
+  }
+>()("@kinora/accounts/Accounts") {}
 
 /** Options for `layerWith` and `layerPostgres`. */
 export interface AccountsOptions {

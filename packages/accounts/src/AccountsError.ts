@@ -53,7 +53,13 @@ export class KeyBudgetInvalid extends Schema.TaggedError<KeyBudgetInvalid>("@kin
   { problem: Schema.String }
 ) {}
 
-/** The key was revoked or has expired, so it cannot be rolled, and its budget cannot be changed. */
+/** A member cannot exceed or remove the limit of a budget that an operator has set. */
+export class BudgetFixed extends Schema.TaggedError<BudgetFixed>("@kinora/accounts/BudgetFixed")(
+  "BudgetFixed",
+  { budget: Schema.Literals(["creditsPerDay", "creditsPerMonth", "jobsPerDay", "jobsPerMonth"]), limit: Schema.Int }
+) {}
+
+/** The key was revoked or has expired, so it cannot be rolled, and its name and budget cannot be changed. */
 export class KeyEnded extends Schema.TaggedError<KeyEnded>("@kinora/accounts/KeyEnded")(
   "KeyEnded",
   { account: AccountId.schema, key: KeyId.schema }
@@ -99,6 +105,7 @@ export const AccountsErrorReason = Schema.Union([
   KeyNameInvalid,
   KeyTermsInvalid,
   KeyBudgetInvalid,
+  BudgetFixed,
   KeyEnded,
   TooManyKeys,
   AmountInvalid,

@@ -1,6 +1,6 @@
 /** API keys: secrets of the format of `SecretToken` that begin with `kin_`. */
 import { SecretToken, TypeId } from "@kinora/persistence"
-import type { DateTime, Option } from "effect"
+import type { DateTime, Option, Redacted } from "effect"
 import type { AccountId } from "./Account.ts"
 import type { KeyBudget } from "./KeyBudget.ts"
 import type { KeyTerms } from "./KeyTerms.ts"
@@ -22,12 +22,20 @@ export interface ApiKey {
   readonly line: KeyId
   /** The budget of the line. */
   readonly budget: KeyBudget
+  /** The limits of the budget that an operator has set. Members can set lower ones. */
+  readonly budgetMax: KeyBudget
   readonly createdAt: DateTime.Utc
   /** The id of the author, in the host's terms. `null`: not recorded. */
   readonly createdBy: string | null
   /** Accurate to a minute. */
   readonly lastUsedAt: Option.Option<DateTime.Utc>
   readonly revokedAt: Option.Option<DateTime.Utc>
+}
+
+/** A new key. The key itself cannot be read again. */
+export interface NewKey {
+  readonly record: ApiKey
+  readonly key: Redacted.Redacted
 }
 
 /** A key whose budget was changed, and its former budget. */

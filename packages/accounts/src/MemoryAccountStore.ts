@@ -185,6 +185,11 @@ const keyMethods = (tables: Tables) => {
         const key = keys.get(id)
         if (key !== undefined) keys.set(id, { ...key, terms: { ...key.terms, expiresAt: Option.some(expiresAt) } })
       }),
+    saveName: (id, name) =>
+      access(() => {
+        const key = keys.get(id)
+        if (key !== undefined) keys.set(id, { ...key, name })
+      }),
     revokeKey: (account, id, at) =>
       access(() => {
         const key = keys.get(id)

@@ -15,6 +15,7 @@ import {
   keyAuthors,
   keyBudgets,
   keyTerms,
+  operatorBudgets,
   subscriptions,
   walletTables
 } from "./internal/sql/migrations.ts"
@@ -33,7 +34,8 @@ export const migrations: Migrations = {
     "0005_subscriptions": subscriptions,
     "0006_deletion": deletion,
     "0007_key_budgets": keyBudgets,
-    "0008_key_authors": keyAuthors
+    "0008_key_authors": keyAuthors,
+    "0009_operator_budgets": operatorBudgets
   },
   indexes
 }
@@ -65,6 +67,7 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = SqlS
     listKeys: Keys.listKeys,
     findKey: Keys.findKey,
     saveExpiry: Keys.updateExpiry,
+    saveName: Keys.updateName,
     revokeKey: Keys.revokeKey,
     revokeKeys: Keys.revokeKeys,
     deleteRevokedKeys: Keys.deleteRevokedKeys,

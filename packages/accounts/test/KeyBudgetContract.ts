@@ -133,6 +133,59 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.deepStrictEqual((yield* host.listKeys(account.id)).map(({ budget }) => budget), [KeyBudget.unlimited])
       }))
 
+    it.effect("a member sets limits up to those of an operator, and neither exceeds nor removes them", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const account = yield* makeAccount(host)
+        const limits = { jobsPerDay: Option.some(10), creditsPerMonth: Option.some(100) }
+        const { record } = yield* host.createKey(account.id, "key", {}, limits)
+        const change = (limits: Partial<KeyBudget.KeyBudget>, author?: KeyBudget.BudgetAuthor) =>
+          Effect.map(host.changeBudget(account.id, record.id, limits, author), ({ changed }) => changed)
+        const refusalOf = (limits: Partial<KeyBudget.KeyBudget>) =>
+          Effect.map(
+            Effect.flip(change(limits, "member")),
+            (error) =>
+              error._tag === "AccountsError" && error.reason._tag === "BudgetFixed"
+                ? [error.reason.budget, error.reason.limit]
+                : error
+          )
+        assert.deepStrictEqual(record.budgetMax, { ...KeyBudget.unlimited, ...limits })
+
+        for (const limit of [Option.some(11), Option.none()]) {
+          assert.deepStrictEqual(yield* refusalOf({ jobsPerDay: limit }), ["jobsPerDay", 10])
+        }
+        const mixed = { creditsPerDay: Option.some(1), creditsPerMonth: Option.some(101) }
+        assert.deepStrictEqual(yield* refusalOf(mixed), ["creditsPerMonth", 100])
+        assert.deepStrictEqual(yield* host.listKeys(account.id), [record])
+
+        yield* change({ ...jobs(3), creditsPerDay: Option.some(7) }, "member")
+        yield* change(jobs(10), "member")
+        const own = yield* change({ creditsPerDay: Option.none(), jobsPerMonth: Option.some(50) }, "member")
+        assert.deepStrictEqual(own.budget, { ...KeyBudget.unlimited, ...limits, jobsPerMonth: Option.some(50) })
+        assert.deepStrictEqual([own.budgetMax, yield* host.listKeys(account.id)], [record.budgetMax, [own]])
+
+        const { record: rolled } = yield* host.rollKey(account.id, record.id, "1 hour")
+        assert.deepStrictEqual(rolled.budgetMax, record.budgetMax)
+        const raised = yield* change({ ...jobs(20), creditsPerMonth: Option.none() })
+        assert.deepStrictEqual(raised.budgetMax, { ...KeyBudget.unlimited, ...jobs(20) })
+        const removed = yield* change({ creditsPerMonth: Option.none() }, "member")
+        assert.deepStrictEqual(removed.budget, { ...KeyBudget.unlimited, ...jobs(20), jobsPerMonth: Option.some(50) })
+        assert.deepStrictEqual(yield* refusalOf(jobs(21)), ["jobsPerDay", 20])
+      }))
+
+    it.effect("a member changes and removes the limits that no operator has set", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const account = yield* makeAccount(host)
+        const { record } = yield* host.createKey(account.id, "key", {}, jobs(1), null, "member")
+        assert.deepStrictEqual([record.budget.jobsPerDay, record.budgetMax], [Option.some(1), KeyBudget.unlimited])
+        for (const budget of [{ ...KeyBudget.unlimited, ...jobs(5) }, KeyBudget.unlimited]) {
+          const { changed } = yield* host.changeBudget(account.id, record.id, budget, "member")
+          assert.deepStrictEqual([changed.budget, changed.budgetMax], [budget, KeyBudget.unlimited])
+          assert.deepStrictEqual(yield* host.listKeys(account.id), [changed])
+        }
+      }))
+
     it.effect("a rolled key shares the budget and what is used of it with the former keys", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()

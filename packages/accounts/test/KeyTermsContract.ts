@@ -76,6 +76,24 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.isTrue(yield* isKnown(host, rolled.key))
       }))
 
+    it.effect("renames a key, and rejects invalid names and keys that have ended or that another account has", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const { account, key, record } = yield* makeKey(host)
+        const renamed = yield* host.renameKey(account.id, record.id, "Renamed")
+        assert.deepStrictEqual(renamed, { ...record, name: "Renamed" })
+        assert.deepStrictEqual(yield* host.listKeys(account.id), [renamed])
+        assert.isTrue(yield* isKnown(host, key))
+        for (const name of [" ", "a\u0000b", "x".repeat(101)]) {
+          assert.strictEqual(yield* reasonOf(host.renameKey(account.id, record.id, name)), "KeyNameInvalid")
+        }
+        const stranger = yield* makeAccount(host)
+        assert.strictEqual(yield* reasonOf(host.renameKey(stranger.id, record.id, "Theirs")), "KeyNotFound")
+        yield* host.revokeKey(account.id, record.id)
+        assert.strictEqual(yield* reasonOf(host.renameKey(account.id, record.id, "Ended")), "KeyEnded")
+        assert.deepStrictEqual((yield* host.listKeys(account.id)).map(({ name }) => name), ["Renamed"])
+      }))
+
     it.effect("does not extend a key by rolling it", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()

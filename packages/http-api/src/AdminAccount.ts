@@ -83,12 +83,12 @@ export const KeyBudgetRequest = object("KeyBudgetRequest", "Limits of an API key
 /** See the schema of the same name. */
 export type KeyBudgetRequest = typeof KeyBudgetRequest.Type
 
+const KeyName = Schema.String.check(Schema.isBetweenLength(1, 100))
+const keyName = "A name for people: at most 100 characters, not blank, no control characters."
+
 /** Creates an API key. */
 export const CreateKeyRequest = object("CreateKeyRequest", "The API key to create.", {
-  name: field(
-    Schema.String.check(Schema.isBetweenLength(1, 100)),
-    "A name for people: at most 100 characters, not blank, no control characters."
-  ),
+  name: field(KeyName, keyName),
   expires_at: optional(requestTime("When the key expires. Default: never."), "When the key expires. Default: never."),
   scopes: optional(
     Schema.NonEmptyArray(KeyScope).check(Schema.isMaxLength(KeyScope.literals.length)),
@@ -108,8 +108,12 @@ export const CreateKeyRequest = object("CreateKeyRequest", "The API key to creat
 export type CreateKeyRequest = typeof CreateKeyRequest.Type
 
 /** Changes an API key. */
-export const UpdateKeyRequest = object("UpdateKeyRequest", "The change of the API key.", {
-  budget: field(KeyBudgetRequest, "The limits to change. Absent ones stay as they are.")
+export const UpdateKeyRequest = Schema.Struct({
+  name: optional(KeyName, keyName),
+  budget: optional(KeyBudgetRequest, "The limits to change. Absent ones stay as they are.")
+}).check(Schema.isMinProperties(1)).annotate({
+  identifier: "UpdateKeyRequest",
+  description: "The change of the API key: at least one property."
 })
 /** See the schema of the same name. */
 export type UpdateKeyRequest = typeof UpdateKeyRequest.Type
@@ -134,15 +138,20 @@ const keyTerms = {
   ip_ranges: nullable(Schema.Array(Schema.String), "The networks of the only clients that can use it; `null`: all.")
 }
 
-const budget = field(
-  Schema.Struct({
-    credits_per_day: nullable(Int64, "Credits per UTC day."),
-    credits_per_month: nullable(Int64, "Credits per UTC month."),
-    jobs_per_day: nullable(Int64, "Jobs per UTC day."),
-    jobs_per_month: nullable(Int64, "Jobs per UTC month.")
-  }),
-  "The limits of the key and of those that it replaced; each `null` if there is none."
-)
+const Budget = Schema.Struct({
+  credits_per_day: nullable(Int64, "Credits per UTC day."),
+  credits_per_month: nullable(Int64, "Credits per UTC month."),
+  jobs_per_day: nullable(Int64, "Jobs per UTC day."),
+  jobs_per_month: nullable(Int64, "Jobs per UTC month.")
+})
+
+const budgets = {
+  budget: field(Budget, "The limits of the key and of those that it replaced; each `null` if there is none."),
+  budget_max: field(
+    Budget,
+    "The limits that an operator has set, which members cannot exceed or remove; each `null` if there is none."
+  )
+}
 
 const key = {
   id: text("The id of the key, `key_…`."),
@@ -161,7 +170,7 @@ export const AdminNewKey = object("AdminNewKey", "A new API key.", {
   ...key,
   key: text("The key. Only this response contains it."),
   ...keyTerms,
-  budget,
+  ...budgets,
   created_at: time("When the key was created."),
   created_by: createdBy
 })
@@ -170,7 +179,7 @@ export const AdminNewKey = object("AdminNewKey", "A new API key.", {
 export const AdminKey = object("AdminKey", "An API key, without the key itself.", {
   ...key,
   ...keyTerms,
-  budget,
+  ...budgets,
   used: nullable(
     Schema.Struct({ day: keyUse("Today, in UTC."), month: keyUse("In this month, in UTC.") }),
     "What is used of the budget; `null` for a key without limits."

@@ -2,12 +2,14 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { parameter } from "./internal/fields.ts"
-import { budgetChange, creation, listing, roll } from "./internal/keyOperations.ts"
+import { change, creation, listing, roll } from "./internal/keyOperations.ts"
 import { account, accountId } from "./internal/paths.ts"
 
 const keys = `${account}/keys` as const
 const key = `${keys}/:key_id` as const
 const keyId = { ...accountId, key_id: parameter("The id of the key, `key_…`.") }
+
+const update = change(" Members cannot exceed or remove them.")
 
 /** Creates, changes, rolls, lists and revokes API keys. */
 export class AdminKeys extends HttpApiGroup.make("keys").add(
@@ -20,10 +22,10 @@ export class AdminKeys extends HttpApiGroup.make("keys").add(
   ),
   configure(
     "operator",
-    budgetChange.summary,
-    budgetChange.description,
+    update.summary,
+    update.description,
     ["account_deleted", "not_found", "key_ended"],
-    (error) => HttpApiEndpoint.patch("updateKey", key, { params: keyId, ...budgetChange.schemas, error })
+    (error) => HttpApiEndpoint.patch("updateKey", key, { params: keyId, ...update.schemas, error })
   ),
   configure(
     "operator",

@@ -4,7 +4,7 @@ import { AdminWebhookEndpointList } from "./AdminWebhook.ts"
 import { configure, operate } from "./internal/adminOperation.ts"
 import { parameter } from "./internal/fields.ts"
 import { account, accountId } from "./internal/paths.ts"
-import { creation, deliveryOperations, endpointOperations } from "./internal/webhookOperations.ts"
+import { creation, deliveryOperations, endpointOperations, recoveryOperations } from "./internal/webhookOperations.ts"
 import * as Policy from "./RequestPolicy.ts"
 
 const endpoints = `${account}/webhook-endpoints` as const
@@ -18,6 +18,7 @@ const paths = {
 
 const declarations = {
   reading: Policy.operating("auditor"),
+  revealing: Policy.operating("support"),
   managing: Policy.operating("operator"),
   supporting: Policy.operating("support"),
   changeErrors: []
@@ -50,5 +51,6 @@ export class AdminWebhooks extends HttpApiGroup.make("webhooks").add(
     paths,
     " Any other change than to disable the endpoint needs the role `operator`."
   ),
-  ...deliveryOperations(declarations, paths)
+  ...deliveryOperations(declarations, paths),
+  ...recoveryOperations(declarations, paths)
 ).annotate(OpenApi.Description, "Manage webhook endpoints and their deliveries.") {}

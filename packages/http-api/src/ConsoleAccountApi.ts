@@ -9,12 +9,14 @@ import { Generation } from "./Generation.ts"
 import { alter, browse, submit } from "./internal/consoleOperation.ts"
 import { Cursor } from "./internal/cursor.ts"
 import { parameter } from "./internal/fields.ts"
-import { budgetChange, creation, listing, roll } from "./internal/keyOperations.ts"
+import { change, creation, listing, roll } from "./internal/keyOperations.ts"
 import { jobId } from "./internal/paths.ts"
 import * as Policy from "./RequestPolicy.ts"
 import { StatementSize } from "./Scalar.ts"
 
 const keyId = { id: parameter("The id of the key, `key_…`.") }
+
+const update = change(" Limits that an operator has set can be lowered, but not exceeded or removed.")
 
 /** Creates, changes, rolls, lists and revokes the API keys of the account. */
 export class ConsoleKeys extends HttpApiGroup.make("keys").add(
@@ -34,10 +36,10 @@ export class ConsoleKeys extends HttpApiGroup.make("keys").add(
   ),
   submit(
     Policy.browsing("member"),
-    budgetChange.summary,
-    budgetChange.description,
-    ["not_found", "key_ended"],
-    (error) => HttpApiEndpoint.patch("updateKey", "/keys/:id", { params: keyId, ...budgetChange.schemas, error })
+    update.summary,
+    update.description,
+    ["key_budget_fixed", "not_found", "key_ended"],
+    (error) => HttpApiEndpoint.patch("updateKey", "/keys/:id", { params: keyId, ...update.schemas, error })
   ),
   submit(
     Policy.browsing("member"),

@@ -1,15 +1,10 @@
 /** The part of the API of the console that is about webhooks. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ConsoleKeyAuth } from "./Access.ts"
-import {
-  AdminWebhookEndpointList,
-  ResendFailedRequest,
-  ResentDeliveries,
-  WebhookDeliveryDetail
-} from "./AdminWebhook.ts"
+import { AdminWebhookEndpointList } from "./AdminWebhook.ts"
 import { browse, changeErrors, submit } from "./internal/consoleOperation.ts"
 import { parameter } from "./internal/fields.ts"
-import { creation, deliveryOperations, endpointOperations } from "./internal/webhookOperations.ts"
+import { creation, deliveryOperations, endpointOperations, recoveryOperations } from "./internal/webhookOperations.ts"
 import * as Policy from "./RequestPolicy.ts"
 
 const endpoints = "/webhook-endpoints"
@@ -26,7 +21,7 @@ const paths = {
   deliveryId: { ...endpointId, delivery_id: parameter("The id of the delivery, `dlv_…`.") }
 } as const
 
-const declarations = { reading, managing, supporting: managing, changeErrors }
+const declarations = { reading, revealing: reading, managing, supporting: managing, changeErrors }
 
 /** Manages the webhook endpoints of the account and their deliveries. */
 export class ConsoleWebhooks extends HttpApiGroup.make("webhooks").add(
@@ -46,32 +41,7 @@ export class ConsoleWebhooks extends HttpApiGroup.make("webhooks").add(
   ),
   ...endpointOperations(declarations, paths),
   ...deliveryOperations(declarations, paths),
-  browse(
-    reading,
-    "Get a delivery with its body",
-    "The body has the URLs of files as they would be sent now.",
-    ["not_found"],
-    (error) =>
-      HttpApiEndpoint.get("getWebhookDelivery", `${endpoint}/deliveries/:delivery_id`, {
-        params: paths.deliveryId,
-        success: WebhookDeliveryDetail,
-        error
-      })
-  ),
-  submit(
-    managing,
-    "Resend failed deliveries",
-    "Sends the failed deliveries of events since a time again, oldest first, until the account has 1,000 pending " +
-      "deliveries. Repeat the request for those that are left.",
-    ["not_found", "endpoint_disabled"],
-    (error) =>
-      HttpApiEndpoint.post("resendFailedDeliveries", `${endpoint}/resend-failed`, {
-        params: endpointId,
-        payload: ResendFailedRequest,
-        success: ResentDeliveries,
-        error
-      })
-  )
+  ...recoveryOperations(declarations, paths)
 ).middleware(ConsoleKeyAuth).annotate(
   OpenApi.Description,
   "Manage the webhook endpoints of the account, with a session or with an API key that has the scope `webhooks`."

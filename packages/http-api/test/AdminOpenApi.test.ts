@@ -86,6 +86,8 @@ it.effect("documents every operation for operators, and none for clients", () =>
       "get /accounts/{id}/webhook-endpoints/{endpoint_id}/sends",
       "get /accounts/{id}/webhook-endpoints/{endpoint_id}/deliveries",
       "post /accounts/{id}/webhook-deliveries/{delivery_id}/resend",
+      "get /accounts/{id}/webhook-endpoints/{endpoint_id}/deliveries/{delivery_id}",
+      "post /accounts/{id}/webhook-endpoints/{endpoint_id}/resend-failed",
       "get /operators",
       "post /operators",
       "post /operators/{id}/rotate",

@@ -335,3 +335,19 @@ for (
       }
     }))
 }
+
+it("shows a created job in the queue, and a cancelled one with its refund", () => {
+  const exampleOf = (path: string, status: string): unknown =>
+    Object(document.paths[path]?.post?.responses[Number(status)]?.content?.["application/json"]).example
+  assert.deepInclude(exampleOf("/v1/generations", "201"), {
+    status: "queued",
+    output: null,
+    started_at: null,
+    finished_at: null,
+    next: { action: "poll", after_seconds: 2 }
+  })
+  assert.deepInclude(exampleOf("/v1/generations", "200"), { status: "completed" })
+  const cancelled = exampleOf("/v1/generations/{id}/cancel", "200")
+  assert.deepInclude(cancelled, { status: "cancelled", output: null, started_at: null, refunded: true })
+  assert.notProperty(cancelled, "next")
+})

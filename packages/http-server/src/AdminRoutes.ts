@@ -22,6 +22,7 @@ import type { UnitOfWork } from "@kinora/persistence"
 import type { RateLimit } from "@kinora/rate-limit"
 import type { Scheduler } from "@kinora/scheduler"
 import type { Members, Sessions } from "@kinora/sessions"
+import type { UrlSigner } from "@kinora/storage"
 import type { Webhooks } from "@kinora/webhooks"
 import { Layer } from "effect"
 import type { Digest } from "effect/crypto"
@@ -67,6 +68,7 @@ export type Requirements =
   | Sessions.Sessions
   | UnitOfWork.UnitOfWork
   | UpstreamReports.UpstreamReports
+  | UrlSigner.UrlSigner
   | Webhooks.Webhooks
   | ServerRequirements
 
@@ -85,7 +87,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       QueueRoutes.layer,
       ModelRoutes.layer,
       LedgerRoutes.layer,
-      WebhookRoutes.layer,
+      WebhookRoutes.layer(all),
       OperatorRoutes.layer,
       AuditRoutes.layer,
       SignInLinkRoutes.layer(all),

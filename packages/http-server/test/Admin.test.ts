@@ -241,7 +241,7 @@ it.effect("creates keys that work until they are revoked, and returns each key o
     assert.strictEqual((yield* send("GET", "/v1/models", { key })).status, 200)
 
     const budget = { credits_per_day: null, credits_per_month: null, jobs_per_day: null, jobs_per_month: null }
-    const unrestricted = { expires_at: null, scopes: null, models: null, ip_ranges: null, budget }
+    const unrestricted = { expires_at: null, scopes: null, models: null, ip_ranges: null, budget, budget_max: budget }
     const createdAt = DateTime.formatIso(Host.startedAt)
     const record = { id: keyId, name: "first", prefix, ...unrestricted, created_at: createdAt, created_by: "owner" }
     const list = yield* admin("GET", `/accounts/${id}/keys`)
@@ -289,6 +289,7 @@ it.effect("creates keys with a budget, changes it and shows what is used", () =>
     assert.deepInclude(changed.json, {
       id,
       budget: { ...budget, credits_per_day: 10, jobs_per_month: null },
+      budget_max: { ...budget, credits_per_day: 10, jobs_per_month: null },
       used: { day: use, month: use }
     })
     const { data } = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(Schema.Unknown) }))(
@@ -316,6 +317,29 @@ it.effect("creates keys with a budget, changes it and shows what is used", () =>
     errorOf(yield* admin("PATCH", "/key_00000000000000000000000000", { budget: {} }), "not_found")
     yield* admin("DELETE", `/${id}`)
     errorOf(yield* admin("PATCH", `/${id}`, { budget: {} }), "key_ended")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("renames a key, and records the change once", () =>
+  Effect.gen(function*() {
+    const send = yield* operator
+    const { id } = accountOf((yield* send("POST", "/accounts", { email: "ada@example.com" })).json)
+    const created = keyOf((yield* send("POST", `/accounts/${id}/keys`, { name: "first" })).json)
+    const one = `/accounts/${id}/keys/${created.id}`
+    const renamed = yield* send("PATCH", one, { name: "second" })
+    assert.deepInclude(renamed.json, { id: created.id, name: "second", prefix: created.prefix })
+    assert.deepStrictEqual((yield* send("PATCH", one, { name: "second" })).json, renamed.json)
+    assert.deepStrictEqual(Object((yield* send("GET", `/accounts/${id}/keys`)).json).data, [renamed.json])
+    const entries = Object((yield* send("GET", "/audit?action=keys.updateKey")).json).data
+    assert.deepStrictEqual(
+      entries.map(({ after, before, subject }: Readonly<Record<string, unknown>>) => ({ after, before, subject })),
+      [{ subject: created.id, before: { name: "first" }, after: { account: id, name: "second" } }]
+    )
+    for (const name of ["", "  ", "a\u0000b", "x".repeat(101)]) {
+      errorOf(yield* send("PATCH", one, { name }), "invalid_request")
+    }
+    // A change that is refused in part changes nothing.
+    errorOf(yield* send("PATCH", one, { name: " ", budget: { jobs_per_day: 1 } }), "invalid_request")
+    assert.deepStrictEqual(Object((yield* send("GET", `/accounts/${id}/keys`)).json).data, [renamed.json])
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("limits the keys of an account", () =>

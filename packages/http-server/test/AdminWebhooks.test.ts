@@ -154,6 +154,8 @@ it.effect("returns 404 for unknown and malformed ids and those of other accounts
       ["POST", `${account}/webhook-endpoints/${endpoint}/test`],
       ["GET", `${account}/webhook-endpoints/${endpoint}/sends`],
       ["GET", `${account}/webhook-endpoints/${endpoint}/deliveries`],
+      ["GET", `${account}/webhook-endpoints/${endpoint}/deliveries/${delivery}`],
+      ["POST", `${account}/webhook-endpoints/${endpoint}/resend-failed`, { since: now }],
       ["POST", `${account}/webhook-deliveries/${delivery}/resend`]
     ]
     const nothing: ReadonlyArray<Parameters<typeof everyOperation>> = [
@@ -182,6 +184,7 @@ it.effect("requires the operator's token on every endpoint, and accepts no API k
     const { id } = yield* register
     const { key } = yield* Host.openAccount({ email: "third@example.com" })
     const paths = ["", `/${id}`, `/${id}/rotate`, `/${id}/test`, `/${id}/sends`, `/${id}/deliveries`]
+      .concat(`/${id}/deliveries/${unknownDelivery}`, `/${id}/resend-failed`)
     for (const path of paths) {
       for (const method of ["GET", "POST", "PATCH", "DELETE"]) {
         const sent = method === "GET" ? {} : { body: { url, status: "disabled" } }
@@ -331,6 +334,39 @@ it.effect("lists deliveries page by page, newest first", () =>
     assert.deepStrictEqual(yield* page(`?limit=10&before=${all[9]}`), all.slice(10, 20))
     assert.deepStrictEqual(yield* page(`?before=${all[19]}`), all.slice(20))
     assert.deepStrictEqual(yield* page(`?before=${all[24]}`), [])
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("shows the body of a delivery, and resends the failed deliveries since a time", () =>
+  Effect.gen(function*() {
+    const { endpoints, operator, register } = yield* open()
+    const { id } = yield* register
+    const failOne = Effect.gen(function*() {
+      const delivery = deliveryOf((yield* operator("POST", `${endpoints}/${id}/test`)).json)
+      yield* sendOnce(id)
+      return delivery.id
+    })
+    const first = yield* failOne
+    yield* TestClock.adjust("1 hour")
+    const since = DateTime.formatIso(yield* DateTime.now)
+    const second = yield* failOne
+    assert.deepStrictEqual((yield* operator("GET", `${endpoints}/${id}/deliveries/${first}`)).json, {
+      id: first,
+      payload: { id: first, type: "webhook.test", created_at: now, data: {} }
+    })
+
+    const resendFailed = (since: unknown) => operator("POST", `${endpoints}/${id}/resend-failed`, { since })
+    const statuses = Effect.map(
+      operator("GET", `${endpoints}/${id}/deliveries`),
+      ({ json }) => listOf(json).data.map((one) => deliveryOf(one)).map(({ id, status }) => [id, status])
+    )
+    assert.deepInclude(yield* resendFailed(since), { status: 200, json: { resent: 1, left: 0 } })
+    assert.deepStrictEqual(yield* statuses, [[second, "pending"], [first, "failed"]])
+    assert.deepInclude(yield* resendFailed(now), { json: { resent: 1, left: 0 } })
+    assert.deepStrictEqual(yield* statuses, [[second, "pending"], [first, "pending"]])
+    assert.deepInclude(yield* resendFailed(now), { json: { resent: 0, left: 0 } })
+    errorOf(yield* resendFailed("yesterday"), "invalid_request")
+    yield* operator("PATCH", `${endpoints}/${id}`, { status: "disabled" })
+    errorOf(yield* resendFailed(now), "endpoint_disabled")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("logs each change with its subject, without secrets and URLs", () =>

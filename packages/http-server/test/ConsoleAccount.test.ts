@@ -17,8 +17,10 @@ const idsOf = ({ json }: Host.Answer) =>
   Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(WithId) }))(json).data.map(({ id }) => id)
 
 /** Pages of a member, a viewer and an API key of one account, and of a member of another one. */
+const adminToken = Redacted.make("x".repeat(32))
+
 const open = Effect.fnUntraced(function*(options: Parameters<typeof Host.start>[0] = {}) {
-  const send = yield* Host.start({ adminToken: Redacted.make("x".repeat(32)), ...options })
+  const send = yield* Host.start({ adminToken, ...options })
   const owner = yield* Host.openAccount()
   const stranger = yield* Host.openAccount({ email: "other@example.com" })
   const pageOf = (account: string, role: "member" | "viewer") =>
@@ -78,6 +80,39 @@ it.effect("changes the budget of a key of the account, and shows what is used of
     errorOf(yield* other("PATCH", one, { body: { budget: {} } }), "not_found")
     yield* member("DELETE", one)
     errorOf(yield* member("PATCH", one, { body: { budget: {} } }), "key_ended")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("members rename keys, and do not exceed or remove the limits that an operator has set", () =>
+  Effect.gen(function*() {
+    const { account, keyId, member, send, viewer } = yield* open()
+    const one = `${console}/keys/${keyId}`
+    const limits = { credits_per_day: 100, credits_per_month: null, jobs_per_day: null, jobs_per_month: null }
+    const path = `/admin/v1/accounts/${account.id}/keys/${keyId}`
+    yield* send("PATCH", path, { key: adminToken, body: { budget: { credits_per_day: 100 } } })
+    for (const limit of [101, null]) {
+      const refused = yield* member("PATCH", one, { body: { budget: { credits_per_day: limit, jobs_per_day: 5 } } })
+      assert.deepStrictEqual([refused.status, errorOf(refused, "key_budget_fixed").details], [
+        403,
+        { budget: "credits_per_day", limit: 100 }
+      ])
+    }
+    const lowered = yield* member("PATCH", one, { body: { name: "Lowered", budget: { credits_per_day: 60 } } })
+    assert.deepInclude(lowered.json, {
+      name: "Lowered",
+      budget: { ...limits, credits_per_day: 60 },
+      budget_max: limits
+    })
+    const raised = yield* member("PATCH", one, { body: { budget: { credits_per_day: 100 } } })
+    assert.deepInclude(raised.json, { budget: limits, budget_max: limits })
+    errorOf(yield* viewer("PATCH", one, { body: { name: "No" } }), "session_not_allowed")
+    const created = yield* member("POST", `${console}/keys`, { body: { name: "own", budget: { jobs_per_day: 5 } } })
+    const removed = yield* member("PATCH", `${console}/keys/${idOf(created)}`, {
+      body: { budget: { jobs_per_day: 6 } }
+    })
+    assert.deepInclude(removed.json, {
+      budget: { ...limits, credits_per_day: null, jobs_per_day: 6 },
+      budget_max: { ...limits, credits_per_day: null }
+    })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("manages the webhook endpoints of the account", () =>

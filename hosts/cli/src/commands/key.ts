@@ -10,6 +10,8 @@ import { confirm, operatorCommand } from "./operatorCommand.ts"
 
 const key = Argument.String("key").pipe(Argument.withDescription("Id of the key, key_…"))
 
+const name = Argument.String("name").pipe(Argument.withDescription("A name for people"))
+
 const restrictions = {
   days: Flag.Int("days").pipe(
     Flag.withDescription("Days after which the key expires. Default: never"),
@@ -52,7 +54,7 @@ const create = operatorCommand(
   "Create an API key, which is printed this once",
   {
     account,
-    name: Argument.String("name").pipe(Argument.withDescription("A name for people")),
+    name,
     ...restrictions,
     ...budgetFlags
   },
@@ -85,6 +87,17 @@ const budget = operatorCommand(
     yield* Output.show(changed, `${key}: ${limitsOf(changed).join(", ") || "no limits"}`)
   })
 ).pipe(Command.validate((flags) => requireLimit(flags)))
+
+const rename = operatorCommand(
+  "rename",
+  "Rename a key",
+  { account, key, name },
+  Effect.fnUntraced(function*(operator, { account, key, name }) {
+    const params = { id: yield* idOf(operator, account), key_id: key }
+    const renamed = yield* operator.keys.updateKey({ params, payload: { name } })
+    yield* Output.show(renamed, `${key} is named ${renamed.name}.`)
+  })
+)
 
 const roll = operatorCommand(
   "roll",
@@ -136,6 +149,6 @@ const revoke = operatorCommand(
 
 /** Manages API keys. */
 export const keyCommand = Command.make("key").pipe(
-  Command.withDescription("Create, roll, list and revoke API keys, and change their budgets"),
-  Command.withSubcommands([create, budget, roll, list, revoke])
+  Command.withDescription("Create, rename, roll, list and revoke API keys, and change their budgets"),
+  Command.withSubcommands([create, rename, budget, roll, list, revoke])
 )

@@ -1,7 +1,7 @@
 /** `kinora webhook`. */
 import { type AdminWebhookEndpoint, overlapSecondsMax } from "@kinora/http-api/AdminWebhook"
 import { EventType } from "@kinora/http-api/Webhook"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
@@ -161,10 +161,40 @@ const deliveries = operatorCommand(
   })
 )
 
+const delivery = Argument.String("delivery").pipe(Argument.withDescription("Id of the delivery, dlv_…"))
+
+const payload = operatorCommand(
+  "payload",
+  "Print the body of a delivery as it would be sent now",
+  { account, endpoint, delivery },
+  Effect.fnUntraced(function*(operator, { account, delivery, endpoint }) {
+    const params = { id: yield* idOf(operator, account), endpoint_id: endpoint, delivery_id: delivery }
+    const found = yield* operator.webhooks.getWebhookDelivery({ params })
+    yield* Output.show(found, JSON.stringify(found.payload, null, 2))
+  })
+)
+
+const resendFailed = operatorCommand(
+  "resend-failed",
+  "Send the failed deliveries of the last hours again, oldest first",
+  {
+    account,
+    endpoint,
+    hours: intBetween("hours", "Events of the last hours", { minimum: 1, maximum: 24 * 365, usual: 24 })
+  },
+  Effect.fnUntraced(function*(operator, { account, endpoint, hours }) {
+    const params = { id: yield* idOf(operator, account), endpoint_id: endpoint }
+    const since = DateTime.subtract(yield* DateTime.now, { hours })
+    const result = yield* operator.webhooks.resendFailedDeliveries({ params, payload: { since } })
+    const left = result.left === 0 ? "" : ` ${result.left} are left; repeat the command when those have ended.`
+    yield* Output.show(result, `Deliveries that are sent again: ${result.resent}.${left}`)
+  })
+)
+
 const resend = operatorCommand(
   "resend",
   "Send a delivery again",
-  { account, delivery: Argument.String("delivery").pipe(Argument.withDescription("Id of the delivery, dlv_…")) },
+  { account, delivery },
   Effect.fnUntraced(function*(operator, { account, delivery }) {
     const params = { id: yield* idOf(operator, account), delivery_id: delivery }
     const resent = yield* operator.webhooks.resendWebhookDelivery({ params })
@@ -185,6 +215,8 @@ export const webhookCommand = Command.make("webhook").pipe(
     test,
     sends,
     deliveries,
-    resend
+    payload,
+    resend,
+    resendFailed
   ])
 )

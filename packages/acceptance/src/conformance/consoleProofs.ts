@@ -205,7 +205,8 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
     "- Members manage the keys": [
       ...account("creates, rolls, lists and revokes the keys of the account"),
       ...account("lets only members change keys and webhooks, and says so")
-    ]
+    ],
+    "- A member who would exceed": account("members rename keys, and do not exceed or remove the limits")
   },
   "webhooks": {
     ...operations,

@@ -110,10 +110,15 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
       ...test("acceptance/test/conformance/authentication.ts")("authentication.terms")
     ],
     "- A key can have a `budget`": keyBudgets("returns the budget of a key with its record", "rejects invalid limits"),
-    "- `PATCH` changes the limits": [
+    "- `PATCH` changes the `name` and the limits": [
+      ...keyTerms("renames a key, and rejects invalid names"),
       ...keyBudgets("changes the limits that are given", "rejects invalid limits"),
-      ...admin("creates keys with a budget, changes it and shows what is used")
+      ...admin(
+        "creates keys with a budget, changes it and shows what is used",
+        "renames a key, and records the change once"
+      )
     ],
+    "- `budget_max` of a record": keyBudgets("a member sets limits up to those of an operator"),
     "- Rolling a key": [
       ...keyTerms("rolls a key", "does not extend a key by rolling it", "rolls keys of its own account"),
       ...keyBudgets("a rolled key shares the budget and what is used of it")
@@ -269,6 +274,8 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
     "- Issuing a new secret": webhookRoutes("rotates secrets, with at most 5 active ones"),
     "- A test event": webhookRoutes("sends a test event, lists the attempts", "sends nothing to a disabled endpoint"),
     "- A delivery has": webhookRoutes("lists deliveries page by page, newest first"),
+    "- A delivery with its body": webhookRoutes("shows the body of a delivery"),
+    "- `resend-failed` sends": webhookRoutes("shows the body of a delivery, and resends the failed deliveries"),
     "- A send has": webhookRoutes("sends a test event, lists the attempts"),
     "[Webhooks](webhooks.md)": []
   },

@@ -1,4 +1,6 @@
 /** The pages of the console in a real browser: their sizes and states, who can use them, and what they keep secret. */
+import * as Connection from "./connection.ts"
+import * as Dialogs from "./dialogs.ts"
 import * as FirstLoad from "./firstLoad.ts"
 import * as PageStates from "./pageStates.ts"
 import * as ReachedLimits from "./reachedLimits.ts"
@@ -12,4 +14,6 @@ onConsole("the console on PGlite", "PGlite", (test) => {
   PageStates.declare(test, visit)
   ReachedLimits.declare(test)
   Security.declare(test, visit)
+  Connection.declare(test)
+  Dialogs.declare(test, visit)
 })

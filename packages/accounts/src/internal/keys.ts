@@ -6,8 +6,8 @@ import * as AccountsError from "../AccountsError.ts"
 import { AccountStore } from "../AccountStore.ts"
 import type * as ApiKey from "../ApiKey.ts"
 import { type AccountChanges, refuse } from "./accountChanges.ts"
-import { makeBudgets } from "./budgets.ts"
 import type { KeyCache } from "./keyCache.ts"
+import { makeKeyChanges } from "./keyChanges.ts"
 import { makeNewKeys } from "./newKeys.ts"
 
 /** Options for `makeKeys`. */
@@ -25,7 +25,7 @@ export const makeKeys = Effect.fnUntraced(function*({ accounts, cache, keysMax }
 
   return {
     ...(yield* makeNewKeys({ cache, keysMax })),
-    ...(yield* makeBudgets(accounts)),
+    ...(yield* makeKeyChanges(accounts)),
 
     listKeys: Effect.fn("Accounts.listKeys")(function*(account: AccountId) {
       yield* accounts.get(account)

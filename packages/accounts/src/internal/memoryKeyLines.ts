@@ -4,7 +4,7 @@ import { Option } from "effect"
 import type { AccountId } from "../Account.ts"
 import type { AccountStore } from "../AccountStore.ts"
 import type { ApiKey, KeyId } from "../ApiKey.ts"
-import { isUnlimited, type KeyBudget, unlimited } from "../KeyBudget.ts"
+import { isUnlimited, type LineBudget, unlimited } from "../KeyBudget.ts"
 import type { Day, KeyLine, Spending } from "../KeySpending.ts"
 
 /** The lines that have a budget, or had one. */
@@ -26,20 +26,23 @@ export const makeKeyLines = (
   { access, makeMap }: Pick<UnitOfWork.MemoryBackend["Service"], "access" | "makeMap">
 ): MemoryKeyLines => {
   const lines = makeMap<KeyId, Line>()
-  const budgetOf = (key: ApiKey): KeyBudget => lines.get(key.line)?.budget ?? unlimited
+  const budgetOf = (key: ApiKey): LineBudget => {
+    const { budget, budgetMax } = lines.get(key.line) ?? { budget: unlimited, budgetMax: unlimited }
+    return { budget, budgetMax }
+  }
 
   return {
-    withBudget: (key) => ({ ...key, budget: budgetOf(key) }),
-    budgetLineOf: (key) => isUnlimited(budgetOf(key)) ? Option.none() : Option.some(key.line),
+    withBudget: (key) => ({ ...key, ...budgetOf(key) }),
+    budgetLineOf: (key) => isUnlimited(budgetOf(key).budget) ? Option.none() : Option.some(key.line),
     remove: (matches) => {
       for (const [id, { account }] of Array.from(lines.entries())) {
         if (matches(id, account)) lines.delete(id)
       }
     },
     methods: {
-      saveBudget: (account, line, budget) =>
+      saveBudget: (account, line, { budget, budgetMax }) =>
         access(() => {
-          lines.set(line, { account, budget, spending: lines.get(line)?.spending ?? new Map() })
+          lines.set(line, { account, budget, budgetMax, spending: lines.get(line)?.spending ?? new Map() })
         }),
       // The memory backend runs one unit at a time, so no lock is needed.
       lockLines: () => access(() => undefined),
@@ -81,9 +84,8 @@ export const makeKeyLines = (
 // internal
 // -----------------------------------------------------------------------------
 
-interface Line {
+interface Line extends LineBudget {
   readonly account: AccountId
-  readonly budget: KeyBudget
   readonly spending: Spending
 }
 

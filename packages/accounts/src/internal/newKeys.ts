@@ -9,8 +9,8 @@ import * as ApiKey from "../ApiKey.ts"
 import * as KeyBudget from "../KeyBudget.ts"
 import * as KeyTerms from "../KeyTerms.ts"
 import { notDeleted, orNotFound, refuse } from "./accountChanges.ts"
-import { makeFindActive, validBudget } from "./budgets.ts"
 import type { KeyCache } from "./keyCache.ts"
+import { makeFindActive, validBudget, validName } from "./keyChanges.ts"
 
 /** Options for `makeNewKeys`. */
 export interface NewKeysOptions {
@@ -32,17 +32,17 @@ export const makeNewKeys = Effect.fnUntraced(function*({ cache, keysMax }: NewKe
       name: string,
       terms: Partial<KeyTerms.KeyTerms> = {},
       budget: Partial<KeyBudget.KeyBudget> = {},
-      createdBy: string | null = null
+      createdBy: string | null = null,
+      budgetAuthor: KeyBudget.BudgetAuthor = "operator"
     ) {
-      if (!ApiKey.isName(name)) {
-        return yield* refuse(new AccountsError.KeyNameInvalid({ charsMax: ApiKey.nameCharsMax }))
-      }
+      yield* validName(name)
       const allTerms = { ...KeyTerms.unrestricted, ...terms }
       const problem = KeyTerms.problemOf(allTerms, yield* DateTime.now)
       if (problem !== undefined) return yield* refuse(new AccountsError.KeyTermsInvalid({ problem }))
       const limits = yield* validBudget({ ...KeyBudget.unlimited, ...budget })
       yield* notDeleted(yield* orNotFound(account, yield* store.lockAccount(account)))
-      return yield* insert({ account, name, terms: allTerms, budget: limits, createdBy }, keysMax)
+      const budgetMax = budgetAuthor === "operator" ? limits : KeyBudget.unlimited
+      return yield* insert({ account, name, terms: allTerms, budget: limits, budgetMax, createdBy }, keysMax)
     }, atomically),
 
     rollKey: Effect.fn("Accounts.rollKey")(function*(
@@ -82,7 +82,7 @@ const makeInsert = Effect.gen(function*() {
   return Effect.fnUntraced(
     function*(
       named:
-        & Pick<ApiKey.ApiKey, "account" | "budget" | "createdBy" | "name" | "terms">
+        & Pick<ApiKey.ApiKey, "account" | "budget" | "budgetMax" | "createdBy" | "name" | "terms">
         & Partial<Pick<ApiKey.ApiKey, "line">>,
       activeMax: number
     ) {
@@ -104,7 +104,7 @@ const makeInsert = Effect.gen(function*() {
       }
       yield* store.insertKey(record, ApiKey.hash(key))
       if (record.line === id && !KeyBudget.isUnlimited(record.budget)) {
-        yield* store.saveBudget(account, id, record.budget)
+        yield* store.saveBudget(account, id, record)
       }
       return { record, key }
     },

@@ -12,7 +12,7 @@ export type Owner = string | null
 
 type KeyRequest = RequestOf<"POST /console/v1/keys">["payload"]
 type InviteRequest = RequestOf<"POST /console/v1/members">["payload"]
-type KeyBudgetChange = RequestOf<"PATCH /console/v1/keys/:id">["payload"]["budget"]
+type KeyChange = RequestOf<"PATCH /console/v1/keys/:id">["payload"]
 type EndpointRequest = RequestOf<"POST /console/v1/webhook-endpoints">["payload"]
 type EndpointChange = RequestOf<"PATCH /console/v1/webhook-endpoints/:id">["payload"]
 
@@ -32,11 +32,11 @@ export const createKey = (owner: Owner, payload: KeyRequest) =>
     ? call("POST /console/v1/keys", { payload })
     : call("POST /admin/v1/accounts/:id/keys", { params: { id: owner }, payload })
 
-/** Changes the limits of an API key that are given. */
-export const changeBudget = (owner: Owner, key: string, budget: KeyBudgetChange) =>
+/** Changes the name or the limits of an API key that are given. */
+export const changeKey = (owner: Owner, key: string, payload: KeyChange) =>
   owner === null
-    ? call("PATCH /console/v1/keys/:id", { params: { id: key }, payload: { budget } })
-    : call("PATCH /admin/v1/accounts/:id/keys/:key_id", { params: { id: owner, key_id: key }, payload: { budget } })
+    ? call("PATCH /console/v1/keys/:id", { params: { id: key }, payload })
+    : call("PATCH /admin/v1/accounts/:id/keys/:key_id", { params: { id: owner, key_id: key }, payload })
 
 /** Replaces an API key. The former one stays valid for a while. */
 export const rollKey = (owner: Owner, key: string, overlap_seconds: number) =>

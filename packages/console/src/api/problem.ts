@@ -96,6 +96,7 @@ const titles: Readonly<Record<string, string>> = {
   too_many_members: "The account has the maximum number of members",
   no_account: "You have no account",
   too_many_links: "There are too many unused links",
+  key_budget_fixed: "An operator has set this limit",
   key_budget_exceeded: "The budget of the API key is used up",
   unauthorized: "Your session has ended",
   unavailable: "The service is unavailable"

@@ -25,15 +25,29 @@ export interface ButtonLook {
 const classOf = ({ size = "md", variant = "secondary" }: ButtonLook, className: string | undefined) =>
   names(
     "inline-flex shrink-0 items-center justify-center border font-medium whitespace-nowrap transition-colors duration-150",
-    "disabled:cursor-not-allowed disabled:opacity-50 [&_svg]:size-4 [&_svg]:shrink-0",
+    "disabled:cursor-not-allowed disabled:opacity-50 aria-disabled:cursor-not-allowed aria-disabled:opacity-50",
+    "[&_svg]:size-4 [&_svg]:shrink-0",
     variants[variant],
     sizes[size],
     className
   )
 
-/** A button. Its label is a verb, such as "Revoke key". */
-export const Button = ({ className, size, variant, ...props }: ComponentProps<"button"> & ButtonLook) => (
-  <button type="button" {...props} className={classOf({ size, variant }, className)} />
+/**
+ * A button. Its label is a verb, such as "Revoke key". While `busy`, it does nothing and keeps the focus, which a disabled
+ * button loses.
+ */
+export const Button = (
+  { busy = false, className, onClick, size, variant, ...props }: ComponentProps<"button"> & ButtonLook & {
+    readonly busy?: boolean
+  }
+) => (
+  <button
+    type="button"
+    {...props}
+    aria-disabled={busy || undefined}
+    onClick={busy ? (event) => event.preventDefault() : onClick}
+    className={classOf({ size, variant }, className)}
+  />
 )
 
 /** A button that shows an icon alone. `label` is its accessible name and its tooltip. */

@@ -1,5 +1,5 @@
 /** Modal dialogs on the native element, which traps focus and returns it to the opener. */
-import { type ReactNode, useEffect, useId, useRef } from "react"
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react"
 import { Button, IconButton } from "./Button.tsx"
 import { Cross } from "./Icon.tsx"
 import { names } from "./names.ts"
@@ -18,18 +18,23 @@ export const Dialog = ({ about, children, footer, look = "center", onClose, titl
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
-    if (dialog.current === null || dialog.current.open) return
-    dialog.current.showModal()
+  useLayoutEffect(() => {
+    const opened = dialog.current
+    if (opened === null) return
+    opened.showModal()
     // `showModal` focuses the first control, which is not always the one to begin with.
-    const field = dialog.current.querySelector<HTMLElement>("form :is(input:not([type=radio]), select, textarea)")
+    const field = opened.querySelector<HTMLElement>("form :is(input:not([type=radio]), select, textarea)")
     const start = field ?? heading.current
     start?.focus()
+    // Returns the focus to the opener, which the removal of an open dialog does not.
+    return () => opened.close()
   }, [])
   return (
     <dialog
       ref={dialog}
       aria-labelledby={id}
+      // Browsers ask `onCancel` about the first Escape only, unless the user does something in between.
+      closedby={onClose === null ? "none" : "closerequest"}
       onCancel={(event) => {
         event.preventDefault()
         onClose?.()
@@ -90,7 +95,7 @@ export const FormDialog = (
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button form={form} type="submit" variant={tone} disabled={change.isPending || invalid}>{submit}</Button>
+          <Button form={form} type="submit" variant={tone} busy={change.isPending} disabled={invalid}>{submit}</Button>
         </>
       }
     >

@@ -49,20 +49,45 @@ export const TextField = ({ aside, className, error, help, label, ...props }: Co
   </Field>
 )
 
-/** A labelled choice from a list. */
-export const SelectField = ({ aside, error, help, label, options, ...props }: ComponentProps<"select"> & {
+/** A labelled e-mail address. */
+export const EmailField = ({ error, help, label, onChange, value }: {
   readonly label: string
-  readonly aside?: ReactNode
+  readonly help?: ReactNode
+  readonly error: string | undefined
+  readonly value: string
+  readonly onChange: (email: string) => void
+}) => (
+  <TextField
+    label={label}
+    type="email"
+    required
+    maxLength={254}
+    autoComplete="off"
+    help={help}
+    error={error}
+    value={value}
+    onChange={(event) => onChange(event.target.value)}
+  />
+)
+
+/** A labelled choice from a list. */
+export const SelectField = <T extends string>({ error, help, label, onChange, options, value }: {
+  readonly label: string
   readonly help?: ReactNode
   readonly error?: string | undefined
-  readonly options: ReadonlyArray<{ readonly value: string; readonly label: string; readonly disabled?: boolean }>
+  readonly value: T
+  readonly options: ReadonlyArray<{ readonly value: T; readonly label: string }>
+  readonly onChange: (value: T) => void
 }) => (
-  <Field label={label} aside={aside} help={help} error={error}>
+  <Field label={label} help={help} error={error}>
     {(ids) => (
-      <select {...ids} {...props} className="control">
-        {options.map(({ disabled, label, value }) => (
-          <option key={value} value={value} disabled={disabled}>{label}</option>
-        ))}
+      <select
+        {...ids}
+        className="control"
+        value={value}
+        onChange={(event) => onChange(options.find(({ value }) => value === event.target.value)?.value ?? value)}
+      >
+        {options.map(({ label, value }) => <option key={value} value={value}>{label}</option>)}
       </select>
     )}
   </Field>

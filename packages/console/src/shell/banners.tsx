@@ -36,7 +36,7 @@ export const ViewBanner = ({ session: { view } }: { readonly session: Session })
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
           You can read everything and change nothing. The view ends in{" "}
           {plural(Math.max(1, Math.ceil(left / 60_000)), "minute")}.
-          <Button size="sm" disabled={stop.isPending} onClick={() => stop.mutate()}>Stop viewing</Button>
+          <Button size="sm" busy={stop.isPending} onClick={() => stop.mutate()}>Stop viewing</Button>
         </span>
       </Notice>
     </div>

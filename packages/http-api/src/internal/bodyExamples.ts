@@ -1,6 +1,7 @@
 /** Examples of bodies in an OpenAPI document, composed of those of their properties. */
 import type { OpenApi } from "effect/http-api"
 import * as values from "./exampleValues.ts"
+import { jobExample } from "./jobExamples.ts"
 
 /**
  * Adds an example to every JSON body of a request and of a success, to every error, and to the events of webhooks. Changes
@@ -15,10 +16,12 @@ export const addBodyExamples = (spec: OpenApi.OpenAPISpec): void => {
   for (const item of Object.values(spec.paths)) {
     for (const operation of [item.get, item.post, item.put, item.patch, item.delete]) {
       if (operation === undefined) continue
-      const successes = Object.entries(operation.responses).filter(([status]) => Number(status) < 300)
-      for (const content of [operation.requestBody?.content, ...successes.map(([, response]) => response.content)]) {
+      const request = operation.requestBody?.content["application/json"]
+      if (request !== undefined) Object.assign(request, { example: compose(request.schema, "") })
+      for (const [status, { content }] of Object.entries(operation.responses)) {
         const body = content?.["application/json"]
-        if (body !== undefined) Object.assign(body, { example: compose(body.schema, "") })
+        if (body === undefined || Number(status) >= 300) continue
+        Object.assign(body, { example: jobExample(operation.operationId, status, compose(body.schema, "")) })
       }
     }
   }

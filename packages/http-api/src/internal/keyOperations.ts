@@ -19,13 +19,14 @@ export const creation = {
   schemas: { payload: CreateKeyRequest, success: newKey }
 }
 
-/** The change of the budget of a key. */
-export const budgetChange = {
-  summary: "Change the budget of an API key",
+/** The change of a key. `limits` adds to the description. */
+export const change = (limits = "") => ({
+  summary: "Change an API key",
   description:
-    "Changes the given limits. They apply to the keys that the key replaced too, and on every server within 5 seconds.",
+    "Changes the name and the given limits. Limits apply to the keys that the key replaced too, and on every " +
+    `server within 5 seconds.${limits}`,
   schemas: { payload: UpdateKeyRequest, success: AdminKey }
-}
+})
 
 /** The replacement of a key. */
 export const roll = {

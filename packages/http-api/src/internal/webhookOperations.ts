@@ -8,14 +8,17 @@ import {
   AdminWebhookEndpoint,
   AdminWebhookSendList,
   CreateWebhookEndpointRequest,
+  ResendFailedRequest,
+  ResentDeliveries,
   RotateWebhookSecretRequest,
-  UpdateWebhookEndpointRequest
+  UpdateWebhookEndpointRequest,
+  WebhookDeliveryDetail
 } from "../AdminWebhook.ts"
 import type { AnyErrorCode } from "../ErrorCode.ts"
 import type { Policy } from "../RequestPolicy.ts"
 import { PageSize } from "../Scalar.ts"
 import { bodyErrors } from "./errorCodes.ts"
-import { optionalParameter } from "./fields.ts"
+import { optionalParameter, parameter } from "./fields.ts"
 import { operation } from "./operation.ts"
 import { shownOnce } from "./shownOnce.ts"
 
@@ -25,6 +28,8 @@ type Path = `/${string}`
 export interface WebhookDeclarations {
   /** The policy of operations that change nothing. */
   readonly reading: Policy
+  /** The policy of reading the body of a delivery, which has signed URLs of results. */
+  readonly revealing: Policy
   /** The policy of changes. */
   readonly managing: Policy
   /** The policy of updates of endpoints and of repetitions of deliveries. */
@@ -184,6 +189,40 @@ export const deliveryOperations = <
       HttpApiEndpoint.post("resendWebhookDelivery", resend, {
         params: deliveryId,
         success: AdminWebhookDelivery.pipe(HttpApiSchema.status(202)),
+        error
+      }))
+  ] as const
+
+/** Declares the operations that read the body of a delivery, and send the failed ones of an endpoint again. */
+export const recoveryOperations = <const Endpoint extends Path, EndpointId extends Schema.Struct.Fields>(
+  { changeErrors, revealing, supporting }: WebhookDeclarations,
+  { endpoint, endpointId }: EndpointPath<Endpoint, EndpointId>
+) =>
+  [
+    operation({
+      policy: revealing,
+      errors: ["not_found"],
+      summary: "Get a delivery with its body",
+      description: "The body has the URLs of files as they would be sent now."
+    }, (error) =>
+      HttpApiEndpoint.get("getWebhookDelivery", `${endpoint}/deliveries/:delivery_id`, {
+        params: { ...endpointId, delivery_id: parameter("The id of the delivery, `dlv_…`.") },
+        success: WebhookDeliveryDetail,
+        error
+      })),
+    operation({
+      policy: { ...supporting, body: "json" },
+      errors: ["not_found", "endpoint_disabled", ...bodyErrors],
+      more: changeErrors,
+      summary: "Resend failed deliveries",
+      description:
+        "Sends the failed deliveries of events since a time again, oldest first, until the account has 1,000 pending " +
+        "deliveries. Repeat the request for those that are left."
+    }, (error) =>
+      HttpApiEndpoint.post("resendFailedDeliveries", `${endpoint}/resend-failed`, {
+        params: endpointId,
+        payload: ResendFailedRequest,
+        success: ResentDeliveries,
         error
       }))
   ] as const

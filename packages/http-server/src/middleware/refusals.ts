@@ -217,6 +217,8 @@ const refusals = {
     invalidField("name", `must have 1 to ${charsMax} characters, not all blank, without control characters`),
   KeyTermsInvalid: ({ problem }: AccountsError.KeyTermsInvalid) => invalidField("", problem),
   KeyBudgetInvalid: ({ problem }: AccountsError.KeyBudgetInvalid) => invalidField("budget", problem),
+  BudgetFixed: ({ budget, limit }: AccountsError.BudgetFixed) =>
+    refuse("key_budget_fixed", { details: { budget: KeyBudget.names[budget], limit } }),
   KeyEnded: () => refuse("key_ended"),
   TooManyKeys: ({ keysMax }: AccountsError.TooManyKeys) => refuse("too_many_keys", { details: { keys_max: keysMax } }),
   BalanceTooLow: ({ availableCents, requiredCents }: AccountsError.BalanceTooLow) =>

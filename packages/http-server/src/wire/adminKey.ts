@@ -1,5 +1,5 @@
 /** API keys in the operator API and in the API of the console. */
-import type { Accounts, ApiKey, KeyTerms } from "@kinora/accounts"
+import type { ApiKey, KeyTerms } from "@kinora/accounts"
 import type { Used } from "@kinora/accounts/KeySpending"
 import type { CreateKeyRequest } from "@kinora/http-api/AdminAccount"
 import { Option, Redacted, Result } from "effect"
@@ -19,7 +19,7 @@ export const termsOf = ({ expires_at, ip_ranges, models, scopes }: CreateKeyRequ
 
 /** Converts a new key. */
 export const newKeyOf = (
-  { key, record: { budget, createdAt, createdBy, id, name, prefix, terms } }: Accounts.NewKey
+  { key, record: { budget, budgetMax, createdAt, createdBy, id, name, prefix, terms } }: ApiKey.NewKey
 ) => ({
   id,
   name,
@@ -27,13 +27,14 @@ export const newKeyOf = (
   key: Redacted.value(key),
   ...termsToWire(terms),
   budget: KeyBudget.toWire(budget),
+  budget_max: KeyBudget.toWire(budgetMax),
   created_at: createdAt,
   created_by: createdBy
 })
 
 /** Converts a key, without its secret. `used` is what is used of its budget, if it has one. */
 export const keyOf = (
-  { budget, createdAt, createdBy, id, lastUsedAt, name, prefix, revokedAt, terms }: ApiKey.ApiKey,
+  { budget, budgetMax, createdAt, createdBy, id, lastUsedAt, name, prefix, revokedAt, terms }: ApiKey.ApiKey,
   used: Used | undefined
 ) => ({
   id,
@@ -41,6 +42,7 @@ export const keyOf = (
   prefix,
   ...termsToWire(terms),
   budget: KeyBudget.toWire(budget),
+  budget_max: KeyBudget.toWire(budgetMax),
   used: used ?? null,
   created_at: createdAt,
   created_by: createdBy,

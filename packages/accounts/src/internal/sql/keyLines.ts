@@ -4,13 +4,19 @@ import { Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
 import { KeyId } from "../../ApiKey.ts"
-import { type KeyBudget, unlimited } from "../../KeyBudget.ts"
+import { type KeyBudget, type LineBudget, unlimited } from "../../KeyBudget.ts"
 import type { Day, DayUse, KeyLine, Use } from "../../KeySpending.ts"
 
 /** The columns of a budget, selected from a table that is named `line`. */
 export const budgetColumns = `
   line.credits_per_day::float8 AS credits_per_day, line.credits_per_month::float8 AS credits_per_month,
   line.jobs_per_day::float8 AS jobs_per_day, line.jobs_per_month::float8 AS jobs_per_month
+`
+
+/** The columns of the limits that an operator has set. */
+export const budgetMaxColumns = `
+  line.credits_per_day_max::float8 AS credits_per_day_max, line.credits_per_month_max::float8 AS credits_per_month_max,
+  line.jobs_per_day_max::float8 AS jobs_per_day_max, line.jobs_per_month_max::float8 AS jobs_per_month_max
 `
 
 /** Joins the line of a key to `key`. A line that never had a budget has no row. */
@@ -23,6 +29,23 @@ export const budgetFields = {
   jobs_per_day: Schema.NullOr(Schema.Int),
   jobs_per_month: Schema.NullOr(Schema.Int)
 }
+
+/** The fields of a row with `budgetMaxColumns`. */
+export const budgetMaxFields = {
+  credits_per_day_max: Schema.NullOr(Schema.Int),
+  credits_per_month_max: Schema.NullOr(Schema.Int),
+  jobs_per_day_max: Schema.NullOr(Schema.Int),
+  jobs_per_month_max: Schema.NullOr(Schema.Int)
+}
+
+/** Returns the limits of a row that an operator has set. */
+export const toBudgetMax = (row: Schema.Struct.Type<typeof budgetMaxFields>): KeyBudget =>
+  toBudget({
+    credits_per_day: row.credits_per_day_max,
+    credits_per_month: row.credits_per_month_max,
+    jobs_per_day: row.jobs_per_day_max,
+    jobs_per_month: row.jobs_per_month_max
+  })
 
 /** Returns the budget of a row: `unlimited` itself, if nothing is limited. */
 export const toBudget = (row: Schema.Struct.Type<typeof budgetFields>): KeyBudget =>
@@ -37,21 +60,27 @@ export const toBudget = (row: Schema.Struct.Type<typeof budgetFields>): KeyBudge
     }
 
 /** Sets the budget of a line. */
-export const saveBudget = (sql: SqlClient.SqlClient, account: AccountId, line: KeyId, budget: KeyBudget) =>
+export const saveBudget = (sql: SqlClient.SqlClient, account: AccountId, line: KeyId, budget: LineBudget) =>
   sql`
     INSERT INTO accounts_key_line ${
     Rows.unnest([budget], {
       id: ["uuid", () => KeyId.toUuid(line)],
       account: ["uuid", () => AccountId.toUuid(account)],
-      credits_per_day: ["int8?", ({ creditsPerDay }) => Option.getOrNull(creditsPerDay)],
-      credits_per_month: ["int8?", ({ creditsPerMonth }) => Option.getOrNull(creditsPerMonth)],
-      jobs_per_day: ["int8?", ({ jobsPerDay }) => Option.getOrNull(jobsPerDay)],
-      jobs_per_month: ["int8?", ({ jobsPerMonth }) => Option.getOrNull(jobsPerMonth)]
+      credits_per_day: ["int8?", ({ budget }) => Option.getOrNull(budget.creditsPerDay)],
+      credits_per_month: ["int8?", ({ budget }) => Option.getOrNull(budget.creditsPerMonth)],
+      jobs_per_day: ["int8?", ({ budget }) => Option.getOrNull(budget.jobsPerDay)],
+      jobs_per_month: ["int8?", ({ budget }) => Option.getOrNull(budget.jobsPerMonth)],
+      credits_per_day_max: ["int8?", ({ budgetMax }) => Option.getOrNull(budgetMax.creditsPerDay)],
+      credits_per_month_max: ["int8?", ({ budgetMax }) => Option.getOrNull(budgetMax.creditsPerMonth)],
+      jobs_per_day_max: ["int8?", ({ budgetMax }) => Option.getOrNull(budgetMax.jobsPerDay)],
+      jobs_per_month_max: ["int8?", ({ budgetMax }) => Option.getOrNull(budgetMax.jobsPerMonth)]
     })
   }
     ON CONFLICT (id) DO UPDATE
     SET credits_per_day = excluded.credits_per_day, credits_per_month = excluded.credits_per_month,
-      jobs_per_day = excluded.jobs_per_day, jobs_per_month = excluded.jobs_per_month
+      jobs_per_day = excluded.jobs_per_day, jobs_per_month = excluded.jobs_per_month,
+      credits_per_day_max = excluded.credits_per_day_max, credits_per_month_max = excluded.credits_per_month_max,
+      jobs_per_day_max = excluded.jobs_per_day_max, jobs_per_month_max = excluded.jobs_per_month_max
   `.pipe(Effect.asVoid)
 
 /** Locks lines in the order of their ids. */

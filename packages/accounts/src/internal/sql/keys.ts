@@ -4,7 +4,15 @@ import { DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
 import { type ApiKey, KeyId } from "../../ApiKey.ts"
-import { budgetColumns, budgetFields, lineJoin, toBudget } from "./keyLines.ts"
+import {
+  budgetColumns,
+  budgetFields,
+  budgetMaxColumns,
+  budgetMaxFields,
+  lineJoin,
+  toBudget,
+  toBudgetMax
+} from "./keyLines.ts"
 import { restrictionsOf, termsColumns, termsFields, toTerms } from "./keyTerms.ts"
 
 /** Counts the keys of an account that are not revoked and have not expired. */
@@ -57,6 +65,10 @@ export const updateExpiry = (sql: SqlClient.SqlClient, key: KeyId, expiresAt: Da
   sql`
     UPDATE accounts_key SET expires_at = ${DateTime.toDate(expiresAt)} WHERE id = ${KeyId.toUuid(key)}
   `.pipe(Effect.asVoid)
+
+/** Sets the name of a key. */
+export const updateName = (sql: SqlClient.SqlClient, key: KeyId, name: string) =>
+  sql`UPDATE accounts_key SET name = ${name} WHERE id = ${KeyId.toUuid(key)}`.pipe(Effect.asVoid)
 
 /** Revokes a key of an account, if it exists. A revoked key does not change. */
 export const revokeKey = (sql: SqlClient.SqlClient, account: AccountId, key: KeyId, at: DateTime.Utc) =>
@@ -118,7 +130,7 @@ export const deleteRevokedKeys = (
 const keyColumns = (sql: SqlClient.SqlClient) =>
   sql.literal(`
     key.id, key.account, key.name, key.prefix, key.line, key.created_at, key.created_by, key.last_used_at, key.revoked_at,
-    ${termsColumns}, ${budgetColumns}
+    ${termsColumns}, ${budgetColumns}, ${budgetMaxColumns}
   `)
 
 const KeyRow = Schema.Struct({
@@ -132,7 +144,8 @@ const KeyRow = Schema.Struct({
   last_used_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
   revoked_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
   ...termsFields,
-  ...budgetFields
+  ...budgetFields,
+  ...budgetMaxFields
 })
 
 const decodeKeys = Rows.decodeAll(KeyRow)
@@ -145,6 +158,7 @@ const toKey = (row: typeof KeyRow.Type): ApiKey => ({
   terms: toTerms(row),
   line: KeyId.fromUuid(row.line ?? row.id),
   budget: toBudget(row),
+  budgetMax: toBudgetMax(row),
   createdAt: row.created_at,
   createdBy: row.created_by,
   lastUsedAt: Option.fromNullOr(row.last_used_at),

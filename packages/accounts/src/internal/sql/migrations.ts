@@ -135,6 +135,18 @@ export const keyAuthors = Migrations.statements((sql) => [
   sql`ALTER TABLE accounts_key ADD COLUMN created_by text`
 ])
 
+/** Adds the limits that an operator has set. Members can change all limits that exist. */
+export const operatorBudgets = Migrations.statements((sql) => [
+  // No constraint compares them with the budget, because processes of an earlier release write the budget alone.
+  sql`
+    ALTER TABLE accounts_key_line
+    ADD COLUMN credits_per_day_max   bigint CHECK (credits_per_day_max >= 0),
+    ADD COLUMN credits_per_month_max bigint CHECK (credits_per_month_max >= 0),
+    ADD COLUMN jobs_per_day_max      bigint CHECK (jobs_per_day_max >= 0),
+    ADD COLUMN jobs_per_month_max    bigint CHECK (jobs_per_month_max >= 0)
+  `
+])
+
 /** Indexes that are built without blocking writes. */
 export const indexes = {
   // Find accounts to erase.

@@ -62,7 +62,7 @@ const Content = ({ job }: { readonly job: Generation }) => {
           {(job.status === "pending" || job.status === "queued") && (
             <Button
               variant="danger"
-              disabled={cancel.isPending}
+              busy={cancel.isPending}
               onClick={() => cancel.mutate()}
             >
               <Square />Cancel

@@ -31,7 +31,7 @@ export const JobTable = ({ jobs }: { readonly jobs: ReadonlyArray<Generation> })
             <Button
               size="sm"
               variant="danger"
-              disabled={cancel.isPending}
+              busy={cancel.isPending}
               onClick={() => cancel.mutate(selected)}
             >
               Cancel {plural(selected.length, "job")}

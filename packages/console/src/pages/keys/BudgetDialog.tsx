@@ -1,10 +1,9 @@
 /** The dialog that changes the budget of an API key. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import { changeBudget, keysQuery, type Owner } from "../../api/manage.ts"
+import { changeKey, keysQuery, type Owner } from "../../api/manage.ts"
 import { problemOf } from "../../api/problem.ts"
-import { queryClient } from "../../api/queries.ts"
 import type { ApiKey } from "../../api/types.ts"
+import { useChange } from "../../api/useChange.ts"
 import { FormDialog } from "../../components/Dialog.tsx"
 import { budgetOf, changeOf } from "./budget.ts"
 import { BudgetFields } from "./BudgetFields.tsx"
@@ -17,13 +16,11 @@ export const BudgetDialog = ({ apiKey, onClose, owner }: {
 }) => {
   const [budget, setBudget] = useState(() => budgetOf(apiKey.budget))
   const change = changeOf(apiKey.budget, budget)
-  const save = useMutation({
-    mutationFn: () => changeBudget(owner, apiKey.id, change),
-    onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: keysQuery(owner).queryKey })
-      onClose()
-    }
-  })
+  const save = useChange(
+    () => changeKey(owner, apiKey.id, { budget: change }),
+    [keysQuery(owner).queryKey],
+    onClose
+  )
   return (
     <FormDialog
       title={`Budget of ${apiKey.name}`}
@@ -34,7 +31,12 @@ export const BudgetDialog = ({ apiKey, onClose, owner }: {
       onClose={onClose}
       onSubmit={() => save.mutate()}
     >
-      <BudgetFields budget={budget} issues={problemOf(save.error).issues} onChange={setBudget} />
+      <BudgetFields
+        budget={budget}
+        maximum={owner === null ? apiKey.budget_max : undefined}
+        issues={problemOf(save.error).issues}
+        onChange={setBudget}
+      />
     </FormDialog>
   )
 }

@@ -1,10 +1,13 @@
 /** The limits of an API key. */
+import type { ApiKey } from "../../api/types.ts"
 import { TextField } from "../../components/Field.tsx"
+import { count } from "../../format/number.ts"
 import { type Budget, limits } from "./budget.ts"
 
-/** Fields for the limits, each optional. */
-export const BudgetFields = ({ budget, issues, onChange }: {
+/** Fields for the limits, each optional unless `maximum` has it, which an operator has set. */
+export const BudgetFields = ({ budget, issues, maximum, onChange }: {
   readonly budget: Budget
+  readonly maximum?: ApiKey["budget_max"] | undefined
   readonly issues: ReadonlyMap<string, string>
   readonly onChange: (budget: Budget) => void
 }) => (
@@ -16,7 +19,7 @@ export const BudgetFields = ({ budget, issues, onChange }: {
         type="number"
         min={0}
         step={1}
-        placeholder="No limit"
+        {...boundsOf(maximum?.[name] ?? null)}
         value={budget[name] ?? ""}
         error={issues.get(`budget.${name}`)}
         onChange={({ target: { valueAsNumber } }) => {
@@ -27,3 +30,12 @@ export const BudgetFields = ({ budget, issues, onChange }: {
     ))}
   </div>
 )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const boundsOf = (maximum: number | null) =>
+  maximum === null
+    ? { placeholder: "No limit" }
+    : { max: maximum, required: true, help: `At most ${count(maximum)}, set by an operator.` }

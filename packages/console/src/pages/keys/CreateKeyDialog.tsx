@@ -9,6 +9,7 @@ import { Checkbox, SelectField, TextField } from "../../components/Field.tsx"
 import { inDays } from "../../format/time.ts"
 import type { Budget } from "./budget.ts"
 import { BudgetFields } from "./BudgetFields.tsx"
+import { KeyNameField } from "./KeyNameField.tsx"
 
 const scopes = [
   ["generate", "Create and cancel jobs, upload images"],
@@ -65,16 +66,8 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >
-      <TextField
-        label="Name"
-        required
-        maxLength={100}
-        placeholder="Production server"
-        value={name}
-        error={issues.get("name")}
-        onChange={(event) => setName(event.target.value)}
-      />
-      <SelectField label="Expires" options={expiries} value={days} onChange={(event) => setDays(event.target.value)} />
+      <KeyNameField value={name} onChange={setName} error={issues.get("name")} />
+      <SelectField label="Expires" options={expiries} value={days} onChange={setDays} />
       <Scopes chosen={chosen} onChange={setChosen} />
       <Restrictions {...{ issues, models, networks }} onModels={setModels} onNetworks={setNetworks} />
       <details className="rounded-lg border border-line px-3.5 py-2.5">

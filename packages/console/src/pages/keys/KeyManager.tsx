@@ -1,14 +1,15 @@
 /** The table of API keys and its dialogs, for accounts and operators. */
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { keysQuery, type Owner, revokeKey } from "../../api/manage.ts"
 import { queryClient } from "../../api/queries.ts"
 import type { ApiKey, NewApiKey } from "../../api/types.ts"
+import { useChange } from "../../api/useChange.ts"
 import { Badge } from "../../components/Badge.tsx"
-import { Button } from "../../components/Button.tsx"
+import { Button, IconButton } from "../../components/Button.tsx"
 import { Card } from "../../components/Card.tsx"
 import { FormDialog } from "../../components/Dialog.tsx"
-import { Plus } from "../../components/Icon.tsx"
+import { Pencil, Plus } from "../../components/Icon.tsx"
 import { SecretDialog } from "../../components/Secret.tsx"
 import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
 import { type Column, Table } from "../../components/Table.tsx"
@@ -18,12 +19,13 @@ import { count, plural } from "../../format/number.ts"
 import { relative } from "../../format/time.ts"
 import { BudgetDialog } from "./BudgetDialog.tsx"
 import { CreateKeyDialog } from "./CreateKeyDialog.tsx"
+import { RenameKeyDialog } from "./RenameKeyDialog.tsx"
 import { RollKeyDialog } from "./RollKeyDialog.tsx"
 
 /** The dialog that is open. */
 type Open =
   | { readonly dialog: "create" }
-  | { readonly dialog: "budget" | "roll" | "revoke"; readonly key: ApiKey }
+  | { readonly dialog: "rename" | "budget" | "roll" | "revoke"; readonly key: ApiKey }
   | { readonly dialog: "secret"; readonly key: NewApiKey }
 
 /** Keys in use, then ended ones. */
@@ -51,11 +53,14 @@ export const KeyManager = ({ canChange, owner }: { readonly owner: Owner; readon
                 label="API keys"
                 rows={data}
                 rowKey={({ id }) => id}
-                columns={canChange ? [...columns, actions(setOpen)] : columns}
+                columns={canChange
+                  ? [nameColumn(setOpen), ...columns, actions(setOpen)]
+                  : [nameColumn(null), ...columns]}
               />
             )}
       </Loaded>
       {open?.dialog === "create" && <CreateKeyDialog owner={owner} onClose={close} onCreated={created} />}
+      {open?.dialog === "rename" && <RenameKeyDialog owner={owner} apiKey={open.key} onClose={close} />}
       {open?.dialog === "budget" && <BudgetDialog owner={owner} apiKey={open.key} onClose={close} />}
       {open?.dialog === "roll" && <RollKeyDialog owner={owner} apiKey={open.key} onClose={close} onCreated={created} />}
       {open?.dialog === "revoke" && <RevokeDialog owner={owner} apiKey={open.key} onClose={close} />}
@@ -104,17 +109,29 @@ const Budget = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   )
 }
 
+/** The name, with a button that renames an active key if `open` is given. */
+const nameColumn = (open: ((what: Open) => void) | null): Column<ApiKey> => ({
+  title: "Name",
+  className: "min-w-48",
+  cell: (key) => (
+    <>
+      <span className="flex items-center gap-1">
+        <span className="font-medium break-words">{key.name}</span>
+        {open !== null && key.revoked_at === null && (
+          <IconButton
+            label={`Rename ${key.name}`}
+            onClick={() => open({ dialog: "rename", key })}
+          >
+            <Pencil />
+          </IconButton>
+        )}
+      </span>
+      <span className="block font-mono text-xs text-muted">{key.prefix}…</span>
+    </>
+  )
+})
+
 const columns: ReadonlyArray<Column<ApiKey>> = [
-  {
-    title: "Name",
-    className: "min-w-48",
-    cell: (key) => (
-      <>
-        <span className="block font-medium break-words">{key.name}</span>
-        <span className="block font-mono text-xs text-muted">{key.prefix}…</span>
-      </>
-    )
-  },
   { title: "Status", cell: (key) => <KeyStatus apiKey={key} /> },
   { title: "Restrictions", cell: (key) => <span className="text-muted">{restrictions(key) || "none"}</span> },
   { title: "Budget", cell: (key) => <Budget apiKey={key} /> },
@@ -151,13 +168,7 @@ const RevokeDialog = ({ apiKey, onClose, owner }: {
   readonly onClose: () => void
 }) => {
   const now = useNow(10_000)
-  const revoke = useMutation({
-    mutationFn: () => revokeKey(owner, apiKey.id),
-    onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: ["keys", owner] })
-      onClose()
-    }
-  })
+  const revoke = useChange(() => revokeKey(owner, apiKey.id), [keysQuery(owner).queryKey], onClose)
   return (
     <FormDialog
       title={`Revoke ${apiKey.name}?`}

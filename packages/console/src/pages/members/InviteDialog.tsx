@@ -1,11 +1,11 @@
 /** The dialog that invites a person. */
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import { inviteMember, type Owner } from "../../api/manage.ts"
+import { inviteMember, membersQuery, type Owner } from "../../api/manage.ts"
 import { problemOf } from "../../api/problem.ts"
 import type { Member } from "../../api/types.ts"
+import { useChange } from "../../api/useChange.ts"
 import { FormDialog } from "../../components/Dialog.tsx"
-import { SelectField, TextField } from "../../components/Field.tsx"
+import { EmailField, SelectField } from "../../components/Field.tsx"
 
 const roles: ReadonlyArray<{ readonly value: Member["role"]; readonly label: string }> = [
   { value: "member", label: "Member: can change the account" },
@@ -20,10 +20,11 @@ export const InviteDialog = ({ onClose, onInvited, owner }: {
 }) => {
   const [email, setEmail] = useState("")
   const [role, setRole] = useState<Member["role"]>("member")
-  const invite = useMutation({
-    mutationFn: () => inviteMember(owner, { email: email.trim(), role }),
-    onSuccess: ({ email, link: { url } }) => onInvited({ email, url })
-  })
+  const invite = useChange(
+    () => inviteMember(owner, { email: email.trim(), role }),
+    [membersQuery(owner).queryKey],
+    ({ email, link: { url } }) => onInvited({ email, url })
+  )
   return (
     <FormDialog
       title="Invite a person"
@@ -34,22 +35,18 @@ export const InviteDialog = ({ onClose, onInvited, owner }: {
       onClose={onClose}
       onSubmit={() => invite.mutate()}
     >
-      <TextField
+      <EmailField
         label="E-mail"
-        type="email"
-        required
-        maxLength={254}
-        autoComplete="off"
+        help="With this address, the person can also sign in with an identity provider."
         value={email}
         error={problemOf(invite.error).issues.get("email")}
-        onChange={(event) => setEmail(event.target.value)}
-        help="With this address, the person can also sign in with an identity provider."
+        onChange={setEmail}
       />
       <SelectField
         label="Role"
         options={roles}
         value={role}
-        onChange={(event) => setRole(roles.find(({ value }) => value === event.target.value)?.value ?? role)}
+        onChange={setRole}
       />
     </FormDialog>
   )

@@ -1,9 +1,10 @@
 /** The table of members and its dialogs, for accounts and operators. */
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { changeMember, createMemberLink, membersQuery, type Owner } from "../../api/manage.ts"
-import { queryClient, sessionQuery } from "../../api/queries.ts"
+import { sessionQuery } from "../../api/queries.ts"
 import type { Member } from "../../api/types.ts"
+import { useChange } from "../../api/useChange.ts"
 import { Badge } from "../../components/Badge.tsx"
 import { Button } from "../../components/Button.tsx"
 import { Card } from "../../components/Card.tsx"
@@ -35,15 +36,12 @@ export const MemberManager = ({ canChange, owner }: { readonly owner: Owner; rea
   const self = useQuery(sessionQuery).data?.member?.id
   const [open, setOpen] = useState<Open | null>(null)
   const close = () => setOpen(null)
-  const refresh = () => void queryClient.invalidateQueries({ queryKey: ["members", owner] })
-  const showLink = (link: Link) => {
-    refresh()
-    setOpen({ dialog: "link", link })
-  }
-  const createLink = useMutation({
-    mutationFn: async ({ email, id }: Member) => ({ email, url: (await createMemberLink(owner, id)).url }),
-    onSuccess: showLink
-  })
+  const showLink = (link: Link) => setOpen({ dialog: "link", link })
+  const createLink = useChange(
+    async ({ email, id }: Member) => ({ email, url: (await createMemberLink(owner, id)).url }),
+    [membersQuery(owner).queryKey],
+    showLink
+  )
   const invite = canChange && (
     <Button size="sm" variant="primary" onClick={() => setOpen({ dialog: "invite" })}>
       <Plus />Invite
@@ -70,8 +68,8 @@ export const MemberManager = ({ canChange, owner }: { readonly owner: Owner; rea
             )}
       </Loaded>
       {open?.dialog === "invite" && <InviteDialog owner={owner} onClose={close} onInvited={showLink} />}
-      {open?.dialog === "role" && <RoleDialog {...{ owner, refresh }} member={open.member} onClose={close} />}
-      {open?.dialog === "remove" && <RemoveDialog {...{ owner, refresh }} member={open.member} onClose={close} />}
+      {open?.dialog === "role" && <RoleDialog owner={owner} member={open.member} onClose={close} />}
+      {open?.dialog === "remove" && <RemoveDialog owner={owner} member={open.member} onClose={close} />}
       {open?.dialog === "link" && <LinkDialog link={open.link} onClose={close} />}
     </Card>
   )
@@ -132,20 +130,17 @@ const actions = (
     )
 })
 
-const RoleDialog = ({ member, onClose, owner, refresh }: {
+const RoleDialog = ({ member, onClose, owner }: {
   readonly owner: Owner
   readonly member: Member
-  readonly refresh: () => void
   readonly onClose: () => void
 }) => {
   const role = otherRole(member)
-  const change = useMutation({
-    mutationFn: () => changeMember(owner, member.id, role),
-    onSuccess: () => {
-      refresh()
-      onClose()
-    }
-  })
+  const change = useChange(
+    () => changeMember(owner, member.id, role),
+    [membersQuery(owner).queryKey],
+    onClose
+  )
   return (
     <FormDialog
       title={`Make ${member.email} a ${role}?`}

@@ -1,31 +1,27 @@
 /** The dialog that removes a member. */
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { keysQuery, type Owner, removeMember } from "../../api/manage.ts"
-import { queryClient } from "../../api/queries.ts"
+import { keysQuery, membersQuery, type Owner, removeMember } from "../../api/manage.ts"
 import type { Member } from "../../api/types.ts"
+import { useChange } from "../../api/useChange.ts"
 import { FormDialog } from "../../components/Dialog.tsx"
 import { Checkbox } from "../../components/Field.tsx"
 import { plural } from "../../format/number.ts"
 
 /** Offers to revoke the API keys that the member has created. */
-export const RemoveDialog = ({ member: { email, id }, onClose, owner, refresh }: {
+export const RemoveDialog = ({ member: { email, id }, onClose, owner }: {
   readonly owner: Owner
   readonly member: Member
-  readonly refresh: () => void
   readonly onClose: () => void
 }) => {
   const [revokesKeys, setRevokesKeys] = useState(false)
   const { data: keys } = useQuery(keysQuery(owner))
   const created = keys?.data.filter(({ created_by, revoked_at }) => created_by === id && revoked_at === null) ?? []
-  const remove = useMutation({
-    mutationFn: () => removeMember(owner, id, revokesKeys),
-    onSuccess: () => {
-      refresh()
-      void queryClient.invalidateQueries({ queryKey: ["keys", owner] })
-      onClose()
-    }
-  })
+  const remove = useChange(
+    () => removeMember(owner, id, revokesKeys),
+    [membersQuery(owner).queryKey, keysQuery(owner).queryKey],
+    onClose
+  )
   return (
     <FormDialog
       title={`Remove ${email}?`}

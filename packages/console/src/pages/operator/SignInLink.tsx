@@ -15,7 +15,7 @@ export const SignInLinkButton = ({ create, size = "sm", who }: {
   const link = useMutation({ mutationFn: create })
   return (
     <>
-      <Button size={size} disabled={link.isPending} onClick={() => link.mutate()}>Create sign-in link</Button>
+      <Button size={size} busy={link.isPending} onClick={() => link.mutate()}>Create sign-in link</Button>
       {link.isError && (
         <Dialog title={problemOf(link.error).title} onClose={link.reset}>
           <Problem title="The link was not created" error={link.error} />

@@ -35,8 +35,8 @@ export const ParameterControl = ({ error, onChange, param, value }: {
         error={error}
         value={String(value)}
         options={values.map((one) => ({ value: String(one), label: String(one) }))}
-        onChange={(event) => {
-          const chosen = values.find((one) => String(one) === event.target.value)
+        onChange={(text) => {
+          const chosen = values.find((one) => String(one) === text)
           if (chosen !== undefined) onChange(chosen)
         }}
       />

@@ -67,7 +67,7 @@ const Sessions = () => {
         <Button
           size="sm"
           variant="danger"
-          disabled={end.isPending}
+          busy={end.isPending}
           onClick={() => end.mutate(null)}
         >
           Sign out everywhere else

@@ -12,7 +12,7 @@ export const Methods = ({ busy, onProxy }: { readonly busy: boolean; readonly on
     <>
       <div className="space-y-2.5">
         {data.proxy_user !== null && (
-          <Button variant="primary" size="lg" className="w-full" disabled={busy} onClick={onProxy}>
+          <Button variant="primary" size="lg" className="w-full" busy={busy} onClick={onProxy}>
             <span className="truncate">Continue as {data.proxy_user}</span>
           </Button>
         )}

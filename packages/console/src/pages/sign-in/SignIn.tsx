@@ -44,16 +44,14 @@ export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
   })
   const isLink = variables !== undefined && "code" in variables
   return (
-    <main className="grid min-h-full place-items-center p-4">
+    <main className="grid min-h-full content-start justify-items-center p-4 pt-[max(1rem,14vh)]">
       <div className="w-full max-w-sm">
         <div className="mb-6 flex flex-col items-center gap-3 text-center">
           <Mark className="size-10" />
           <h1 className="text-xl font-semibold tracking-tight">Sign in to Kinora</h1>
         </div>
         <div className="card space-y-4 p-5">
-          {isPending && isLink && <Notice tone="accent" title="Signing in with your link…" />}
-          {error !== null && <Refusal error={error} isLink={isLink} />}
-          {error === null && !isPending && <Reason failure={failure} hasEnded={hasEnded} />}
+          <Reason failure={failure} hasEnded={hasEnded} />
           <Methods busy={isPending || isSuccess} onProxy={() => mutate({ proxy: true })} />
           <form
             className="space-y-4"
@@ -74,10 +72,13 @@ export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
               onChange={(event) => setKey(event.target.value)}
               help="The session has the rights of the key and ends when the key is revoked."
             />
-            <Button type="submit" variant="primary" size="lg" className="w-full" disabled={isPending || isSuccess}>
+            <Button type="submit" variant="primary" size="lg" className="w-full" busy={isPending || isSuccess}>
               Sign in
             </Button>
           </form>
+          {/* Below the form, which does not move when a message appears. */}
+          {isPending && isLink && <Notice tone="accent" title="Signing in with your link…" />}
+          {error !== null && <Refusal error={error} isLink={isLink} />}
           {hasSession && error !== null && (
             <a href="/console/" className="block text-center text-sm underline">Continue with the current session</a>
           )}

@@ -116,7 +116,7 @@ const actions = (
       {resend !== undefined && status !== "pending" && (
         <Button
           size="sm"
-          disabled={resend.isPending}
+          busy={resend.isPending}
           onClick={() => resend.mutate(id)}
         >
           Resend

@@ -77,7 +77,8 @@ const Address = ({ endpoint }: { readonly endpoint: Endpoint }) => {
         <Button
           type="submit"
           variant="primary"
-          disabled={save.isPending || types?.length === 0 || (url !== endpoint.url && urlProblem(url) !== undefined)}
+          busy={save.isPending}
+          disabled={types?.length === 0 || (url !== endpoint.url && urlProblem(url) !== undefined)}
         >
           Save changes
         </Button>
@@ -97,7 +98,7 @@ const Status = ({ endpoint }: { readonly endpoint: Endpoint }) => {
       title={isEnabled ? "Disable" : "Enable"}
       about="Events that happen while the endpoint is disabled are not sent later."
     >
-      <Button variant={isEnabled ? "danger" : "primary"} disabled={change.isPending} onClick={() => change.mutate()}>
+      <Button variant={isEnabled ? "danger" : "primary"} busy={change.isPending} onClick={() => change.mutate()}>
         {isEnabled ? "Disable endpoint" : "Enable endpoint"}
       </Button>
       {change.isError && <Problem title="The endpoint was not changed" error={change.error} />}
@@ -135,7 +136,7 @@ const Rotation = ({ endpoint }: { readonly endpoint: Endpoint }) => {
           }]}
         />
       </div>
-      <Button disabled={rotate.isPending} onClick={() => rotate.mutate()}>Rotate secret</Button>
+      <Button busy={rotate.isPending} onClick={() => rotate.mutate()}>Rotate secret</Button>
       {rotate.isError && <Problem title="The secret was not rotated" error={rotate.error} />}
       {rotate.data !== undefined && (
         <SecretDialog

@@ -39,7 +39,7 @@ export const ResendFailed = ({ endpoint, onClose }: { readonly endpoint: string;
         label="Events since"
         options={spans}
         value={hours}
-        onChange={(event) => setHours(event.target.value)}
+        onChange={setHours}
       />
       {resend.data !== undefined && resend.data.left > 0 && (
         <Notice tone="warning" title={`${plural(resend.data.resent, "delivery", "deliveries")} sent again`}>

@@ -28,7 +28,11 @@ export const Sends = ({ canChange, endpoint }: { readonly endpoint: Endpoint; re
       <div className="flex flex-wrap items-center justify-between gap-3 px-5 py-4">
         <p className="text-sm text-muted">The last 20 attempts, newest first.</p>
         {canChange && (
-          <Button disabled={test.isPending || endpoint.status === "disabled"} onClick={() => test.mutate()}>
+          <Button
+            busy={test.isPending}
+            disabled={endpoint.status === "disabled"}
+            onClick={() => test.mutate()}
+          >
             <SendIcon />Send test event
           </Button>
         )}

@@ -1,7 +1,8 @@
 /** API keys in the operator API. */
 import { Account, Accounts, ApiKey } from "@kinora/accounts"
+import type { BudgetAuthor } from "@kinora/accounts/KeyBudget"
 import { Catalog } from "@kinora/catalog"
-import type { KeyBudgetRequest } from "@kinora/http-api/AdminAccount"
+import type { UpdateKeyRequest } from "@kinora/http-api/AdminAccount"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { Duration, Effect, Option } from "effect"
 import { changes, currentAuthor, note } from "../../middleware/changes.ts"
@@ -36,11 +37,13 @@ export const layer = EndpointGroup.make(AdminApi, "keys", function*(handlers) {
     ),
 
     updateKey: changes(
-      ["AccountDeleted", "AccountNotFound", "KeyBudgetInvalid", "KeyEnded", "KeyNotFound"],
+      ["AccountDeleted", "AccountNotFound", "KeyBudgetInvalid", "KeyEnded", "KeyNameInvalid", "KeyNotFound"],
       function*({ params, payload }) {
         const account = yield* parseId(Account.AccountId.parse, params.id)
         const key = yield* parseId(ApiKey.KeyId.parse, params.key_id)
-        return yield* changeBudget(accounts, account, key, payload.budget, "An operator")
+        const { changed, record } = yield* changeKey(accounts, account, key, payload, "operator")
+        if (changed) yield* Effect.logInfo("An operator changed an API key", { account, key })
+        return record
       }
     ),
 
@@ -86,23 +89,25 @@ export const makeCheckModels = Effect.map(
     })
 )
 
-/** Changes the budget of a key, records and logs the change unless it is empty, and returns the key. */
-export const changeBudget = Effect.fnUntraced(function*(
+/** Changes a key, and records the change unless it is empty. Returns the key, and whether it was changed. */
+export const changeKey = Effect.fnUntraced(function*(
   accounts: Accounts.Accounts["Service"],
   account: Account.AccountId,
   key: ApiKey.KeyId,
-  budget: KeyBudgetRequest,
-  author: "A member" | "An operator"
+  { budget = {}, name }: UpdateKeyRequest,
+  author: BudgetAuthor
 ) {
-  const { changed, former } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(budget))
-  const unchanged = Object.keys(budget).length === 0
+  const { changed, former } = yield* accounts.changeBudget(account, key, KeyBudget.fromWire(budget), author)
+  const isRenamed = name !== undefined && name !== changed.name
+  const record = isRenamed ? yield* accounts.renameKey(account, key, name) : changed
+  const isLimited = Object.keys(budget).length > 0
   yield* note({
-    unchanged,
-    before: { budget: KeyBudget.toWire(former) },
-    after: { account, budget: KeyBudget.toWire(changed.budget) }
+    unchanged: !isLimited && !isRenamed,
+    before: { ...isRenamed && { name: changed.name }, ...isLimited && { budget: KeyBudget.toWire(former) } },
+    after: { account, ...isRenamed && { name }, ...isLimited && { budget: KeyBudget.toWire(changed.budget) } }
   })
-  if (!unchanged) yield* Effect.logInfo(`${author} changed the budget of an API key`, { account, key })
-  return keyOf(changed, (yield* accounts.spending.usedBy([changed])).get(changed.line))
+  const used = (yield* accounts.spending.usedBy([record])).get(record.line)
+  return { changed: isLimited || isRenamed, record: keyOf(record, used) }
 })
 
 // -----------------------------------------------------------------------------

@@ -5,75 +5,80 @@ import { AdminApi } from "@kinora/http-api/AdminApi"
 import type { UpdateWebhookEndpointRequest } from "@kinora/http-api/AdminWebhook"
 import { refuse } from "@kinora/http-api/ApiError"
 import { permits } from "@kinora/http-api/RequestPolicy"
+import { UrlSigner } from "@kinora/storage/UrlSigner"
 import { DeliveryId } from "@kinora/webhooks/Delivery"
 import { EndpointId } from "@kinora/webhooks/Endpoint"
 import { type Issued, Webhooks } from "@kinora/webhooks/Webhooks"
 import { Duration, Effect } from "effect"
+import type { HttpServerOptions } from "../../HttpServerOptions.ts"
 import { type ChangeRequest, changes, note } from "../../middleware/changes.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
 import { deliveryOf, endpointOf, issuedOf } from "../../wire/adminWebhook.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
-import { makeWebhookReads } from "../webhookReads.ts"
+import { makeGetDelivery, makeResendFailed, makeWebhookReads } from "../webhookHandlers.ts"
 
 /** The handlers. */
-export const layer = EndpointGroup.make(AdminApi, "webhooks", function*(handlers) {
-  const accounts = yield* Accounts.Accounts
-  const webhooks = yield* Webhooks
+export const layer = (options: HttpServerOptions) =>
+  EndpointGroup.make(AdminApi, "webhooks", function*(handlers) {
+    const accounts = yield* Accounts.Accounts
+    const webhooks = yield* Webhooks
 
-  const accountOf = makeAccountOf(accounts)
+    const accountOf = makeAccountOf(accounts)
 
-  return handlers.handleAll({
-    ...makeWebhookReads(webhooks, idsOf),
+    return handlers.handleAll({
+      ...makeWebhookReads(webhooks, idsOf),
+      getWebhookDelivery: makeGetDelivery(options, webhooks, yield* UrlSigner, idsOf),
+      resendFailedDeliveries: makeResendFailed(webhooks, idsOf, "An operator"),
 
-    createWebhookEndpoint: changes(
-      ["AccountNotFound", "AddressRefused", "TypesInvalid", "TooManyEndpoints"],
-      function*({ params, payload }) {
-        const account = yield* accountOf(params.id)
-        return yield* respondOnce(yield* webhooks.create(account, payload), account, "created a webhook endpoint")
-      }
-    ),
+      createWebhookEndpoint: changes(
+        ["AccountNotFound", "AddressRefused", "TypesInvalid", "TooManyEndpoints"],
+        function*({ params, payload }) {
+          const account = yield* accountOf(params.id)
+          return yield* respondOnce(yield* webhooks.create(account, payload), account, "created a webhook endpoint")
+        }
+      ),
 
-    listWebhookEndpoints: answers(["AccountNotFound"], function*({ params }) {
-      const endpoints = yield* webhooks.list(yield* accountOf(params.id))
-      return { data: endpoints.map(endpointOf) }
-    }),
+      listWebhookEndpoints: answers(["AccountNotFound"], function*({ params }) {
+        const endpoints = yield* webhooks.list(yield* accountOf(params.id))
+        return { data: endpoints.map(endpointOf) }
+      }),
 
-    updateWebhookEndpoint: makeUpdate(webhooks),
+      updateWebhookEndpoint: makeUpdate(webhooks),
 
-    removeWebhookEndpoint: changes(["EndpointNotFound"], function*({ params }) {
-      const [account, endpoint] = yield* idsOf(params)
-      yield* webhooks.remove(account, endpoint)
-      yield* Effect.logInfo("An operator deleted a webhook endpoint", { account, endpoint })
-    }),
-
-    rotateWebhookSecret: changes(
-      ["EndpointNotFound", "OverlapInvalid", "TooManySecrets"],
-      function*({ params, payload: { overlap_seconds: seconds = 0 } }) {
+      removeWebhookEndpoint: changes(["EndpointNotFound"], function*({ params }) {
         const [account, endpoint] = yield* idsOf(params)
-        const issued = yield* webhooks.rotate(account, endpoint, Duration.seconds(seconds))
-        return yield* respondOnce(issued, account, "rotated a webhook secret", { overlap: seconds })
-      }
-    ),
+        yield* webhooks.remove(account, endpoint)
+        yield* Effect.logInfo("An operator deleted a webhook endpoint", { account, endpoint })
+      }),
 
-    testWebhookEndpoint: changes(["EndpointNotFound", "EndpointDisabled"], function*({ params }) {
-      const [account, endpoint] = yield* idsOf(params)
-      const delivery = yield* webhooks.test(account, endpoint)
-      yield* Effect.logInfo("An operator sent a test event", { account, endpoint, delivery: delivery.id })
-      return deliveryOf(delivery)
-    }),
+      rotateWebhookSecret: changes(
+        ["EndpointNotFound", "OverlapInvalid", "TooManySecrets"],
+        function*({ params, payload: { overlap_seconds: seconds = 0 } }) {
+          const [account, endpoint] = yield* idsOf(params)
+          const issued = yield* webhooks.rotate(account, endpoint, Duration.seconds(seconds))
+          return yield* respondOnce(issued, account, "rotated a webhook secret", { overlap: seconds })
+        }
+      ),
 
-    resendWebhookDelivery: changes(
-      ["DeliveryNotFound", "DeliveryPending", "EndpointDisabled"],
-      function*({ params }) {
-        const account = yield* parseId(Account.AccountId.parse, params.id)
-        const delivery = yield* webhooks.resend(account, yield* parseId(DeliveryId.parse, params.delivery_id))
-        yield* Effect.logInfo("An operator resent a delivery", { account, delivery: delivery.id })
+      testWebhookEndpoint: changes(["EndpointNotFound", "EndpointDisabled"], function*({ params }) {
+        const [account, endpoint] = yield* idsOf(params)
+        const delivery = yield* webhooks.test(account, endpoint)
+        yield* Effect.logInfo("An operator sent a test event", { account, endpoint, delivery: delivery.id })
         return deliveryOf(delivery)
-      }
-    )
+      }),
+
+      resendWebhookDelivery: changes(
+        ["DeliveryNotFound", "DeliveryPending", "EndpointDisabled"],
+        function*({ params }) {
+          const account = yield* parseId(Account.AccountId.parse, params.id)
+          const delivery = yield* webhooks.resend(account, yield* parseId(DeliveryId.parse, params.delivery_id))
+          yield* Effect.logInfo("An operator resent a delivery", { account, delivery: delivery.id })
+          return deliveryOf(delivery)
+        }
+      )
+    })
   })
-})
 
 // -----------------------------------------------------------------------------
 // internal

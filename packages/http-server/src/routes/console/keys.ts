@@ -8,7 +8,7 @@ import { answers, parseId } from "../../middleware/refusals.ts"
 import { keyOf, newKeyOf, overlapSeconds, termsOf } from "../../wire/adminKey.ts"
 import * as KeyBudget from "../../wire/keyBudget.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
-import { changeBudget, makeCheckModels } from "../admin/keys.ts"
+import { changeKey, makeCheckModels } from "../admin/keys.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
 /** The handlers. */
@@ -33,7 +33,8 @@ export const layer = EndpointGroup.make(ConsoleApi, "keys", function*(handlers) 
           payload.name,
           termsOf(payload),
           KeyBudget.fromWire(payload.budget ?? {}),
-          yield* currentMember
+          yield* currentMember,
+          "member"
         )
         const { id, name } = created.record
         yield* note({ subject: id, after: { account, name } })
@@ -42,11 +43,16 @@ export const layer = EndpointGroup.make(ConsoleApi, "keys", function*(handlers) 
       }
     ),
 
-    updateKey: changes(["KeyBudgetInvalid", "KeyEnded", "KeyNotFound"], function*({ params, payload }) {
-      const account = yield* currentAccount
-      const key = yield* parseId(ApiKey.KeyId.parse, params.id)
-      return yield* changeBudget(accounts, account, key, payload.budget, "A member")
-    }),
+    updateKey: changes(
+      ["BudgetFixed", "KeyBudgetInvalid", "KeyEnded", "KeyNameInvalid", "KeyNotFound"],
+      function*({ params, payload }) {
+        const account = yield* currentAccount
+        const key = yield* parseId(ApiKey.KeyId.parse, params.id)
+        const { changed, record } = yield* changeKey(accounts, account, key, payload, "member")
+        if (changed) yield* Effect.logInfo("A member changed an API key", { account, key })
+        return record
+      }
+    ),
 
     rollKey: changes(
       ["KeyNotFound", "KeyEnded", "TooManyKeys"],

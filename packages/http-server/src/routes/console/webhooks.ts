@@ -1,22 +1,19 @@
 /** Webhook endpoints in the API of the console. URLs are not logged, because some contain a secret. */
-import type { ResendFailedRequest } from "@kinora/http-api/AdminWebhook"
 import { refuse } from "@kinora/http-api/ApiError"
 import { ConsoleApi } from "@kinora/http-api/ConsoleApi"
 import { UrlSigner } from "@kinora/storage/UrlSigner"
 import { DeliveryId } from "@kinora/webhooks/Delivery"
 import { EndpointId } from "@kinora/webhooks/Endpoint"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
-import { DateTime, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import type { HttpServerOptions } from "../../HttpServerOptions.ts"
 import { type ChangeRequest, changes, note, slowChanges } from "../../middleware/changes.ts"
 import { currentAccount } from "../../middleware/consoleAuthentication.ts"
-import { currentRequest } from "../../middleware/currentRequest.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
-import * as WebhookData from "../../WebhookData.ts"
 import { deliveryOf, endpointOf, issuedOf } from "../../wire/adminWebhook.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
-import { makeWebhookReads } from "../webhookReads.ts"
+import { makeGetDelivery, makeResendFailed, makeWebhookReads } from "../webhookHandlers.ts"
 
 /** The handlers. `Webhooks` checks that an endpoint belongs to the account. */
 export const layer = (options: HttpServerOptions) =>
@@ -26,7 +23,8 @@ export const layer = (options: HttpServerOptions) =>
     return handlers.handleAll({
       ...makeWebhookReads(webhooks, idsOf),
       ...makeDeliveries(webhooks),
-      getWebhookDelivery: makeGetDelivery(options, webhooks, yield* UrlSigner),
+      getWebhookDelivery: makeGetDelivery(options, webhooks, yield* UrlSigner, idsOf),
+      resendFailedDeliveries: makeResendFailed(webhooks, idsOf, "A member"),
 
       listWebhookEndpoints: answers([], function*() {
         const endpoints = yield* webhooks.list(yield* currentAccount)
@@ -87,24 +85,6 @@ interface EndpointParams {
 
 const idsOf = (params: EndpointParams) => Effect.all([currentAccount, parseId(EndpointId.parse, params.id)])
 
-/** The handler that returns a delivery with its body. */
-const makeGetDelivery = (
-  { baseUrl }: HttpServerOptions,
-  webhooks: Webhooks["Service"],
-  signer: UrlSigner["Service"]
-) =>
-  answers(
-    ["DeliveryNotFound"],
-    function*({ params }: { readonly params: EndpointParams & { readonly delivery_id: string } }) {
-      const [account, endpoint] = yield* idsOf(params)
-      const id = yield* parseId(DeliveryId.parse, params.delivery_id)
-      const event = yield* webhooks.event(account, endpoint, id)
-      const { origin } = yield* currentRequest
-      const data = yield* WebhookData.complete({ baseUrl: baseUrl ?? origin, signer })(event)
-      return { id, payload: { id, type: event.type, created_at: DateTime.formatIso(event.createdAt), data } }
-    }
-  )
-
 /** The handlers that send events. */
 const makeDeliveries = (webhooks: Webhooks["Service"]) => ({
   testWebhookEndpoint: changes(
@@ -113,22 +93,6 @@ const makeDeliveries = (webhooks: Webhooks["Service"]) => ({
       const [account, endpoint] = yield* idsOf(params)
       yield* note({ after: { account } })
       return deliveryOf(yield* webhooks.test(account, endpoint))
-    }
-  ),
-
-  resendFailedDeliveries: changes(
-    ["EndpointNotFound", "EndpointDisabled"],
-    function*(
-      { params, payload }: ChangeRequest & {
-        readonly params: EndpointParams
-        readonly payload: ResendFailedRequest
-      }
-    ) {
-      const [account, endpoint] = yield* idsOf(params)
-      const { left, restarted } = yield* webhooks.resendFailed(account, endpoint, payload.since)
-      yield* note({ after: { account, resent: restarted } })
-      yield* Effect.logInfo("A member resent failed deliveries", { account, endpoint, resent: restarted, left })
-      return { resent: restarted, left }
     }
   ),
 

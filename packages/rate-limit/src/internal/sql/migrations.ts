@@ -42,9 +42,8 @@ const roomForUpdates = Migrations.statements((sql) => [
  * Stores leases by the rule of `Lease.acquire`, in one statement. Each statement inside of the function reads what was committed
  * before it began, so those after the lock read the leases of earlier holders of the lock.
  */
-const acquirePlaces = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`
+const acquirePlaces = Migrations.statements((sql) => [
+  sql`
     CREATE FUNCTION rate_limit_acquire_places(
       new_ids uuid[], new_keys text[], new_lasts float8[], maximums int4[], asked_at timestamptz
     ) RETURNS SETOF uuid LANGUAGE plpgsql AS $$
@@ -88,7 +87,7 @@ const acquirePlaces = Effect.gen(function*() {
     END
     $$
   `
-})
+])
 
 /** The migrations by name. */
 export const migrations = {

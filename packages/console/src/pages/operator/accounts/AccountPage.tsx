@@ -92,7 +92,7 @@ const Endpoints = ({ id }: { readonly id: string }) => (
               rowKey={({ id }) => id}
               columns={[
                 { title: "URL", className: "w-full min-w-64 max-w-0 truncate font-medium", cell: ({ url }) => url },
-                { title: "Events", cell: ({ types }) => typesText(types) },
+                { title: "Events", cell: ({ types }) => <span className="whitespace-nowrap">{typesText(types)}</span> },
                 {
                   title: "Status",
                   cell: ({ status }) =>

@@ -10,7 +10,7 @@ import { Badge, type Tone } from "../../../components/Badge.tsx"
 import { Button } from "../../../components/Button.tsx"
 import { Page } from "../../../components/Card.tsx"
 import { FormDialog } from "../../../components/Dialog.tsx"
-import { TextField } from "../../../components/Field.tsx"
+import { EmailField } from "../../../components/Field.tsx"
 import { Plus } from "../../../components/Icon.tsx"
 import type { Column } from "../../../components/Table.tsx"
 import { Time } from "../../../components/Time.tsx"
@@ -114,15 +114,11 @@ const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
       onClose={onClose}
       onSubmit={() => create.mutate()}
     >
-      <TextField
+      <EmailField
         label="E-mail address"
-        type="email"
-        required
-        maxLength={254}
-        autoComplete="off"
         value={email}
         error={problemOf(create.error).issues.get("email")}
-        onChange={(event) => setEmail(event.target.value)}
+        onChange={setEmail}
       />
     </FormDialog>
   )

@@ -7,6 +7,7 @@ import { FormDialog } from "../../../components/Dialog.tsx"
 import { Checkbox, SelectField, TextField } from "../../../components/Field.tsx"
 import { inDays } from "../../../format/time.ts"
 import { useChange } from "../useChange.ts"
+import { ReferenceField } from "./ReferenceField.tsx"
 
 const kinds = [
   { value: "addon", label: "Add-on" },
@@ -40,15 +41,11 @@ export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onC
           images_only: imagesOnly
         })}
     >
-      <TextField
-        label="Reference"
-        required
-        maxLength={128}
-        placeholder="invoice-1024"
+      <ReferenceField
         help="Names the grant. The same reference never grants twice."
-        error={issues.get("reference")}
         value={reference}
-        onChange={(event) => setReference(event.target.value)}
+        error={issues.get("reference")}
+        onChange={setReference}
       />
       <div className="grid grid-cols-2 gap-4">
         <TextField
@@ -75,7 +72,7 @@ export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onC
         options={kinds}
         value={kind}
         help={kind === "trial" ? "Jobs of the API never use trial credits." : undefined}
-        onChange={(event) => setKind(kinds.find(({ value }) => value === event.target.value)?.value ?? kind)}
+        onChange={setKind}
       />
       <Checkbox
         label="For images only"

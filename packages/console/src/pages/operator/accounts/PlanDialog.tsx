@@ -5,6 +5,7 @@ import type { Plan } from "../../../api/types.ts"
 import { FormDialog } from "../../../components/Dialog.tsx"
 import { Checkbox, SelectField, TextField } from "../../../components/Field.tsx"
 import { planName } from "../../../components/JobStatus.tsx"
+import { capital } from "../../../format/text.ts"
 import { inDays } from "../../../format/time.ts"
 import { useChange } from "../useChange.ts"
 
@@ -47,9 +48,9 @@ export const PlanDialog = ({ id, onClose, plan }: {
     >
       <SelectField
         label="Tier"
-        options={tiers.map((value) => ({ value, label: value.replace(/^./, (first) => first.toUpperCase()) }))}
+        options={tiers.map((value) => ({ value, label: capital(value) }))}
         value={tier}
-        onChange={(event) => setTier(event.target.value)}
+        onChange={setTier}
       />
       <TextField
         label="Days until the period ends"

@@ -19,6 +19,7 @@ import { ListCard } from "../List.tsx"
 import { usePermits } from "../permits.ts"
 import { movementsQuery } from "../queries.ts"
 import { useChange } from "../useChange.ts"
+import { ReferenceField } from "./ReferenceField.tsx"
 
 /** The tab. */
 export const Wallet = ({ account }: { readonly account: OperatorAccount }) => {
@@ -95,14 +96,11 @@ const ChangeDialog = ({ id, kind, onClose }: {
       onClose={onClose}
       onSubmit={() => change.mutate()}
     >
-      <TextField
-        label="Reference"
-        required
-        maxLength={128}
+      <ReferenceField
         help="Names the change. The same reference never applies twice."
-        error={issues.get("reference")}
         value={reference}
-        onChange={(event) => setReference(event.target.value)}
+        error={issues.get("reference")}
+        onChange={setReference}
       />
       <TextField
         label="Amount in US dollars"

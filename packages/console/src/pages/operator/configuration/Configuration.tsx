@@ -43,7 +43,7 @@ export const Configuration = () => {
 type Setting = ResponseOf<"GET /admin/v1/configuration">["data"][number]
 
 const columns: ReadonlyArray<Column<Setting>> = [
-  { title: "Setting", cell: ({ variable }) => <span className="font-mono text-xs break-all">{variable}</span> },
+  { title: "Setting", cell: ({ variable }) => <span className="font-mono text-xs whitespace-nowrap">{variable}</span> },
   {
     title: "Value",
     className: "min-w-48",
@@ -52,5 +52,5 @@ const columns: ReadonlyArray<Column<Setting>> = [
         ? <span className="text-muted">none</span>
         : <span className="font-mono text-xs break-all">{value}</span>
   },
-  { title: "From", cell: ({ source }) => <span className="text-muted break-all">{source}</span> }
+  { title: "From", className: "min-w-48", cell: ({ source }) => <span className="text-muted break-all">{source}</span> }
 ]

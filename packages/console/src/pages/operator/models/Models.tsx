@@ -49,7 +49,7 @@ const tones: Readonly<Record<Model["status"], readonly [Tone, string]>> = {
 }
 
 const columns: ReadonlyArray<Column<Model>> = [
-  { title: "Model", cell: ({ id }) => <span className="font-mono text-xs">{id}</span> },
+  { title: "Model", cell: ({ id }) => <span className="font-mono text-xs whitespace-nowrap">{id}</span> },
   { title: "Kind", cell: ({ kind }) => kind === "image" ? "Image" : "Video" },
   { title: "Status", cell: ({ status }) => <Badge tone={tones[status][0]}>{tones[status][1]}</Badge> },
   { title: "Paused by an operator", cell: ({ paused_at }) => <MaybeTime at={paused_at} /> },

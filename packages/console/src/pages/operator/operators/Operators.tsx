@@ -137,7 +137,7 @@ const CreateDialog = ({ onClose, onCreated }: {
         label="Role"
         options={roles}
         value={role}
-        onChange={(event) => setRole(roles.find(({ value }) => value === event.target.value)?.value ?? role)}
+        onChange={setRole}
       />
     </FormDialog>
   )

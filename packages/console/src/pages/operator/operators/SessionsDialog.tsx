@@ -37,7 +37,7 @@ export const SessionsDialog = ({ canChange, id, name, onClose }: {
       about="A session that is ended is rejected at once. Tokens of the operator still work."
       onClose={onClose}
       footer={canChange && hasSessions
-        ? <Button variant="danger" disabled={end.isPending} onClick={() => end.mutate(null)}>End all sessions</Button>
+        ? <Button variant="danger" busy={end.isPending} onClick={() => end.mutate(null)}>End all sessions</Button>
         : undefined}
     >
       {end.isError && <Problem title="The session was not ended" error={end.error} />}

@@ -40,7 +40,7 @@ type ModelQueue = ResponseOf<"GET /admin/v1/queue">["data"][number]
 type Lane = ResponseOf<"GET /admin/v1/queue/lanes">["data"][number]
 
 const models: ReadonlyArray<Column<ModelQueue>> = [
-  { title: "Model", cell: ({ model }) => <span className="font-mono text-xs">{model}</span> },
+  { title: "Model", cell: ({ model }) => <span className="font-mono text-xs whitespace-nowrap">{model}</span> },
   { title: "Waiting for a slot", isNumber: true, cell: ({ pending }) => count(pending) },
   { title: "Queued", isNumber: true, cell: ({ queued }) => count(queued) },
   { title: "Running", isNumber: true, cell: ({ processing }) => count(processing) },

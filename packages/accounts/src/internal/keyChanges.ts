@@ -1,16 +1,16 @@
-/** Changing the budgets of API keys. */
+/** Changing the budgets and the names of API keys. */
 import { UnitOfWork } from "@kinora/persistence"
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Effect, Option, Result } from "effect"
 import type { AccountId } from "../Account.ts"
 import * as AccountsError from "../AccountsError.ts"
 import { AccountStore } from "../AccountStore.ts"
-import type { KeyId } from "../ApiKey.ts"
+import { isName, type KeyId, nameCharsMax } from "../ApiKey.ts"
 import * as KeyBudget from "../KeyBudget.ts"
 import { hasExpired } from "../KeyTerms.ts"
 import { type AccountChanges, refuse } from "./accountChanges.ts"
 
-/** Creates the method of `Accounts` for budgets. */
-export const makeBudgets = Effect.fnUntraced(function*({ open }: AccountChanges) {
+/** Creates the methods of `Accounts` that change a key. */
+export const makeKeyChanges = Effect.fnUntraced(function*({ open }: AccountChanges) {
   const store = yield* AccountStore
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const findActive = yield* makeFindActive
@@ -19,15 +19,28 @@ export const makeBudgets = Effect.fnUntraced(function*({ open }: AccountChanges)
     changeBudget: Effect.fn("Accounts.changeBudget")(function*(
       account: AccountId,
       key: KeyId,
-      change: Partial<KeyBudget.KeyBudget>
+      limits: Partial<KeyBudget.KeyBudget>,
+      author: KeyBudget.BudgetAuthor = "operator"
     ) {
       yield* open(account)
       const record = yield* findActive(account, key)
-      const budget = yield* validBudget({ ...record.budget, ...change })
-      if (Object.keys(change).length === 0) return { changed: record, former: record.budget }
-      const isLimited = ![record.budget, budget].every(KeyBudget.isUnlimited)
-      if (isLimited) yield* store.saveBudget(account, record.line, budget)
-      return { changed: { ...record, budget }, former: record.budget }
+      const { budget: former, line } = record
+      if (Object.keys(limits).length === 0) return { changed: record, former }
+      const changed = KeyBudget.change(record, limits, author)
+      if (Result.isFailure(changed)) return yield* refuse(new AccountsError.BudgetFixed(changed.failure))
+      const { budget } = changed.success
+      yield* validBudget(budget)
+      const isLimited = ![former, budget].every(KeyBudget.isUnlimited)
+      if (isLimited) yield* store.saveBudget(account, line, changed.success)
+      return { changed: { ...record, ...changed.success }, former }
+    }, atomically),
+
+    renameKey: Effect.fn("Accounts.renameKey")(function*(account: AccountId, key: KeyId, name: string) {
+      yield* validName(name)
+      yield* open(account)
+      const record = yield* findActive(account, key)
+      yield* store.saveName(key, name)
+      return { ...record, name }
     }, atomically)
   }
 })
@@ -45,6 +58,12 @@ export const makeFindActive = Effect.map(
         : found.value
     })
 )
+
+/** Fails if a text cannot be the name of a key. */
+export const validName = (name: string) =>
+  isName(name)
+    ? Effect.void
+    : Effect.fail(refuse(new AccountsError.KeyNameInvalid({ charsMax: nameCharsMax })))
 
 /** Returns a budget, or fails with what is wrong with it. */
 export const validBudget = (budget: KeyBudget.KeyBudget) => {
