@@ -19,7 +19,7 @@ export interface HeldSharp {
   readonly readHeaderOf: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<Fiber.Fiber<A, E>, never, Scope.Scope>
 }
 
-/** Observes the images of this process until the scope closes. */
+/** Observes the images of this process until the scope closes, which releases all decodes. */
 export const make: Effect.Effect<HeldSharp, never, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -27,24 +27,26 @@ export const make: Effect.Effect<HeldSharp, never, Scope.Scope> = Effect.map(
       const { metadata: readHeader, toBuffer: decode } = prototype
       return {
         decode,
+        ended: Promise.withResolvers<void>(),
         readHeader,
         toBuffer: vi.spyOn(prototype, "toBuffer"),
         metadata: vi.spyOn(prototype, "metadata")
       }
     }),
-    ({ metadata, toBuffer }) =>
+    ({ ended, metadata, toBuffer }) =>
       Effect.sync(() => {
+        ended.resolve()
         toBuffer.mockRestore()
         metadata.mockRestore()
       })
   ),
-  ({ decode, metadata, readHeader, toBuffer }) => ({
+  ({ decode, ended, metadata, readHeader, toBuffer }) => ({
     holdDecode: Effect.sync(() => {
       const reached = Promise.withResolvers<void>()
       const released = Promise.withResolvers<void>()
       toBuffer.mockImplementationOnce(async function(this: Sharp, options) {
         reached.resolve()
-        await released.promise
+        await Promise.race([released.promise, ended.promise])
         return await decode.call(this, options)
       })
       return { isReached: Effect.promise(() => reached.promise), release: Effect.sync(released.resolve) }

@@ -88,7 +88,7 @@ it.effect(
       yield* decode.release
       yield* Fiber.joinAll(inputs)
       assert.deepStrictEqual(ended, ["busy 1", "other", "busy 2"])
-    }).pipe(Effect.provide(Media.layer({ concurrency: 1, inputConcurrency: 1 })))
+    }).pipe(Effect.scoped, Effect.provide(Media.layer({ concurrency: 1, inputConcurrency: 1 })))
 )
 
 it.effect("takes small inputs while large ones of several owners wait", () =>
@@ -109,7 +109,7 @@ it.effect("takes small inputs while large ones of several owners wait", () =>
     yield* decode.release
     yield* Fiber.joinAll([first, second])
     assert.deepStrictEqual(ended, ["third", "first", "second"])
-  }).pipe(Effect.provide(Media.layer({ secondsMax: 60 }))))
+  }).pipe(Effect.scoped, Effect.provide(Media.layer({ secondsMax: 60 }))))
 
 it.effect("decodes at a lower priority than the event loop, on Linux", () =>
   Effect.gen(function*() {
