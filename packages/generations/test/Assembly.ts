@@ -123,7 +123,8 @@ export const layerSql = (
   media = mediaThatTrusts
 ) =>
   servicesWith(options, media).pipe(
-    Layer.provideMerge(Services.layerSqlStores),
+    // Units take turns on the one connection of PGlite, on a machine that runs other tests.
+    Layer.provideMerge(Services.layerSqlStoresWith({ deadline: "2 minutes" })),
     Layer.provideMerge(Migrations.layer(...Services.migrations).pipe(Layer.provideMerge(database)))
   )
 

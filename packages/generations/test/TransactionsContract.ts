@@ -89,7 +89,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Layer.Success<Return
 // internal
 // -----------------------------------------------------------------------------
 
-/** Fewer than `calls`, since all wait for the one connection of PGlite, and this time counts to their deadline. */
+/** More than the connections of each pool, so that calls wait for one. */
 const concurrency = 40
 
 const concurrently = <A, E, R>(call: (n: number) => Effect.Effect<A, E, R>) =>

@@ -12,4 +12,6 @@ export const overWith = (database: TestDatabase.TestDatabase, units: typeof Unit
     Layer.provideMerge(database)
   )
 
-export const over = (database: TestDatabase.TestDatabase) => overWith(database, UnitOfWork.layerSql)
+// Hundreds of units take turns on few connections, on a machine that runs other tests.
+export const over = (database: TestDatabase.TestDatabase) =>
+  overWith(database, UnitOfWork.layerSqlWith({ deadline: "2 minutes" }))

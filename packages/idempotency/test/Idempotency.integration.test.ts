@@ -8,10 +8,7 @@ import * as Backend from "./Backend.ts"
 import { suite } from "./IdempotencyContract.ts"
 import { requestOf } from "./requests.ts"
 
-// A thousand units take turns on the one connection of PGlite, on a machine that runs other tests.
-const patient = UnitOfWork.layerSqlWith({ deadline: "1 minute" })
-
-for (const [name, database] of TestDatabase.all) suite(name, Backend.overWith(database, patient))
+for (const [name, database] of TestDatabase.all) suite(name, Backend.over(database))
 
 const overPostgres = layerIdempotency.pipe(Layer.provideMerge(Backend.over(TestDatabase.postgres)))
 

@@ -86,8 +86,7 @@ for (const [name, database, callers] of TestDatabase.all) {
             const inserted = yield* runAll(claims, yield* getTransaction, (claim) => once(claim, Effect.void))
             assert.strictEqual(inserted.size, callers * 3 / 4)
             assert.deepStrictEqual(yield* claimed(claims), inserted)
-          }),
-        { timeout: 60_000 }
+          })
       )
 
       it.effect(
@@ -103,8 +102,7 @@ for (const [name, database, callers] of TestDatabase.all) {
             // After the end of the first window only extended claims hold.
             yield* TestClock.adjust("60 seconds")
             assert.deepStrictEqual(yield* claimed(claims), inserted)
-          }),
-        { timeout: 60_000 }
+          })
       )
 
       it.effect(`find reads the claims of its own ${transactionName} only`, () =>
@@ -120,7 +118,7 @@ for (const [name, database, callers] of TestDatabase.all) {
               // A neighbour that rolls back was never visible.
               if ((n + 1) % 4 === 0) assert.strictEqual((yield* find(other))._tag, "None")
             }))
-        }), { timeout: 60_000 })
+        }))
     }
   })
 }

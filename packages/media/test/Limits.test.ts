@@ -5,6 +5,8 @@ import { constants, getPriority } from "node:os"
 import sharp from "sharp"
 import { encodeAs } from "../src/internal/Decoder.ts"
 import * as Media from "../src/Media.ts"
+import type { MediaError } from "../src/MediaError.ts"
+import * as HeldSharp from "./HeldSharp.ts"
 import * as Images from "./Images.ts"
 import { make, reasonOf } from "./Reading.ts"
 
@@ -44,7 +46,7 @@ it.effect("encodes large noise as WebP, in spite of the size limit of the format
     const bytes = yield* make(() => encodeAs["image/webp"](Images.noise(4_000, 4_000)).toBuffer())
     const facts = yield* Effect.promise(() => sharp(bytes).metadata())
     assert.deepInclude(facts, { format: "webp", width: 4_000, height: 4_000 })
-  }), 60_000)
+  }))
 
 it.effect("inspects what it would decode, and rejects what it would reject before that", () =>
   Effect.gen(function*() {
@@ -67,38 +69,47 @@ it.effect(
   () =>
     Effect.gen(function*() {
       const { normalise, preview, thumb } = yield* Media.Media
-      const large = Images.bombPng(4_000)
+      const sharps = yield* HeldSharp.make
       const small = yield* make(() => Images.noise(20, 20).png().toBuffer())
       const ended: Array<string> = []
       const start = <A, E>(name: string, work: Effect.Effect<A, E>) =>
-        Effect.forkChild(Effect.tap(work, () => Effect.sync(() => ended.push(name))), { startImmediately: true })
-      const inputs = [
-        yield* start("busy 1", normalise(large, { owner: "busy" })),
-        yield* start("busy 2", normalise(large, { owner: "busy" })),
-        yield* start("other", preview(small, { owner: "other" }))
+        sharps.readHeaderOf(Effect.tap(work, () => Effect.sync(() => ended.push(name))))
+      const decode = yield* sharps.holdDecode
+      const inputs: Array<Fiber.Fiber<unknown, MediaError>> = [
+        yield* start("busy 1", normalise(small, { owner: "busy" }))
       ]
+      yield* decode.isReached
+      inputs.push(
+        yield* start("busy 2", normalise(small, { owner: "busy" })),
+        yield* start("other", preview(small, { owner: "other" }))
+      )
       yield* Effect.andThen(preview(small), thumb(small))
       assert.deepStrictEqual(ended, [])
+      yield* decode.release
       yield* Fiber.joinAll(inputs)
       assert.deepStrictEqual(ended, ["busy 1", "other", "busy 2"])
-    }).pipe(Effect.provide(Media.layer({ concurrency: 1, inputConcurrency: 1, secondsMax: 60 }))),
-  60_000
+    }).pipe(Effect.scoped, Effect.provide(Media.layer({ concurrency: 1, inputConcurrency: 1 })))
 )
 
 it.effect("takes small inputs while large ones of several owners wait", () =>
   Effect.gen(function*() {
     const { normalise } = yield* Media.Media
+    const sharps = yield* HeldSharp.make
     const large = Images.bombPng(4_100)
     const small = yield* make(() => Images.noise(20, 20).png().toBuffer())
     const ended: Array<string> = []
     const start = (owner: string, bytes: Uint8Array) =>
-      Effect.forkChild(Effect.tap(normalise(bytes, { owner }), () => Effect.sync(() => ended.push(owner))), {
-        startImmediately: true
-      })
-    const inputs = [yield* start("first", large), yield* start("second", large), yield* start("third", small)]
-    yield* Fiber.joinAll(inputs)
+      sharps.readHeaderOf(Effect.tap(normalise(bytes, { owner }), () => Effect.sync(() => ended.push(owner))))
+    const decode = yield* sharps.holdDecode
+    const first = yield* start("first", large)
+    yield* decode.isReached
+    const second = yield* start("second", large)
+    yield* Fiber.join(yield* start("third", small))
+    assert.deepStrictEqual(ended, ["third"])
+    yield* decode.release
+    yield* Fiber.joinAll([first, second])
     assert.deepStrictEqual(ended, ["third", "first", "second"])
-  }).pipe(Effect.provide(Media.layer({ secondsMax: 60 }))), 60_000)
+  }).pipe(Effect.scoped, Effect.provide(Media.layer({ secondsMax: 60 }))))
 
 it.effect("decodes at a lower priority than the event loop, on Linux", () =>
   Effect.gen(function*() {

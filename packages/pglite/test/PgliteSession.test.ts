@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, it } from "@effect/vitest"
+import { assert, it, vi } from "@effect/vitest"
 import { PGlite } from "@electric-sql/pglite"
 import { Deferred, Effect, Exit, Fiber, Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
@@ -34,7 +34,7 @@ const makeDatabase = Effect.gen(function*() {
     })
     return { sql, cut }
   })
-  return { connect }
+  return { connect, database }
 })
 
 it.live("rolls back the transaction of a connection that was cut, and lets the others go on", () =>
@@ -57,6 +57,25 @@ it.live("rolls back the transaction of a connection that was cut, and lets the o
     assert.deepStrictEqual(yield* Fiber.join(waiting), [])
     yield* Fiber.interrupt(writer)
     assert.deepStrictEqual(yield* other.sql`SELECT id FROM cut`, [])
+  }).pipe(Effect.scoped, Effect.provide(Reactivity.layer)))
+
+it.live("rolls back a transaction that was beginning when its connection was cut", () =>
+  Effect.gen(function*() {
+    const { connect, database } = yield* makeDatabase
+    const doomed = yield* connect
+    const other = yield* connect
+    yield* doomed.sql`SELECT 1`
+    const execute = database.execProtocolRaw.bind(database)
+    const spy = vi.spyOn(database, "execProtocolRaw").mockImplementationOnce((frame, options) => {
+      const answer = execute(frame, options)
+      assert.include(Buffer.from(frame).toString("latin1"), "BEGIN")
+      Effect.runSync(doomed.cut)
+      return answer
+    })
+    assert.isTrue(Exit.isFailure(yield* Effect.exit(doomed.sql.withTransaction(doomed.sql`SELECT 1`))))
+    spy.mockRestore()
+    yield* other.sql`CREATE TABLE begun (id int)`
+    assert.deepStrictEqual(yield* other.sql`SELECT id FROM begun`, [])
   }).pipe(Effect.scoped, Effect.provide(Reactivity.layer)))
 
 it.live("does not run what a cut connection had still queued", () =>

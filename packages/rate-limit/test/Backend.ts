@@ -8,7 +8,8 @@ export const memory = MemoryRateLimitStore.layer.pipe(Layer.provideMerge(UnitOfW
 
 export const over = (database: TestDatabase.TestDatabase) =>
   SqlRateLimitStore.layer.pipe(
-    Layer.provideMerge(UnitOfWork.layerSql),
+    // Hundreds of units take turns on few connections, on a machine that runs other tests.
+    Layer.provideMerge(UnitOfWork.layerSqlWith({ deadline: "2 minutes" })),
     Layer.provideMerge(Migrations.layer(SqlRateLimitStore.migrations)),
     Layer.provideMerge(database)
   )

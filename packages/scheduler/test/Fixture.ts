@@ -21,8 +21,10 @@ export const memory: Layer.Layer<Backend> = Scheduler.layerWith().pipe(
 
 export const over = <E>(database: Layer.Layer<SqlClient.SqlClient, E>) =>
   Scheduler.layerWith().pipe(
-    // Without reruns a deadlock fails the test.
-    Layer.provideMerge(Layer.mergeAll(SqlSchedulerStore.layer, Wakeup.layer, UnitOfWork.layerSqlWith({ reruns: 0 }))),
+    Layer.provideMerge(Layer.mergeAll(SqlSchedulerStore.layer, Wakeup.layer)),
+    // Without reruns a deadlock fails the test. Hundreds of units take turns on few connections, on a machine that runs other
+    // tests.
+    Layer.provideMerge(UnitOfWork.layerSqlWith({ reruns: 0, deadline: "2 minutes" })),
     Layer.provideMerge(Migrations.layer(SqlSchedulerStore.migrations)),
     Layer.provideMerge(database)
   )

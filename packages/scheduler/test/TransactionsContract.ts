@@ -44,8 +44,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
               )
               assert.deepStrictEqual(inconsistent, [])
               assert.deepStrictEqual(yield* scheduler.verify, [])
-            }),
-          { timeout: 60_000 }
+            })
         )
       }
 
@@ -105,7 +104,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
         const ended = new Set(yield* rows.all)
         assert.deepStrictEqual(numbers.filter((n) => ended.has(n) === left.has(n)), [])
         assert.deepStrictEqual(yield* scheduler.verify, [])
-      }), { timeout: 60_000 })
+      }))
   })
 }
 

@@ -52,7 +52,7 @@ it("needs only WebCrypto, TextEncoder and TextDecoder", async () => {
 })
 
 it("runs in Chromium", async (context) => {
-  const path = ["chromium", "chromium-browser", "google-chrome"]
+  const path = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
     .flatMap((name) => (process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, name)))
     .find(existsSync)
   if (path === undefined) {

@@ -17,7 +17,8 @@ export const memory = MemoryWebhookStore.layer.pipe(Layer.provideMerge(UnitOfWor
 
 export const over = (database: TestDatabase.TestDatabase) =>
   SqlWebhookStore.layer.pipe(
-    Layer.provideMerge(UnitOfWork.layerSql),
+    // Hundreds of units take turns on few connections, on a machine that runs other tests.
+    Layer.provideMerge(UnitOfWork.layerSqlWith({ deadline: "2 minutes" })),
     Layer.provideMerge(Migrations.layer(SqlWebhookStore.migrations)),
     Layer.provideMerge(database)
   )

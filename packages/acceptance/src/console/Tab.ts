@@ -24,6 +24,9 @@ export const desktop: Viewport = { width: 1280, height: 900 }
 /** A phone. */
 export const phone: Viewport = { width: 390, height: 844 }
 
+/** Milliseconds after which an expected element is missing. Files share the cores with others, so a page can take long. */
+export const patience = 60_000
+
 /** An open tab in a context of its own, which shares neither cookies nor storage with others. */
 export interface Tab {
   readonly page: Page
@@ -40,9 +43,6 @@ export interface Tab {
   readonly reset: () => Promise<void>
   readonly close: () => Promise<void>
 }
-
-/** Milliseconds after which an expected element is missing. */
-const patience = 30_000
 
 /** Opens a tab. */
 export const open = async (browser: Browser, options: TabOptions = {}): Promise<Tab> => {

@@ -115,7 +115,7 @@ const faults = ({ onPostgres }: Define): void => {
     await vi.waitUntil(async () => {
       const lines = (await printed()).split("\n").filter((line) => line.includes("trace-500"))
       return lines.join("\n").includes("generation_image")
-    }, { timeout: 10_000, interval: 100 })
+    }, { timeout: 60_000, interval: 100 })
   })
 
   onPostgres("codes.idempotency_in_progress", async (stage) => {
@@ -134,7 +134,7 @@ const faults = ({ onPostgres }: Define): void => {
     `)
     const created = Calls.create(account, wish)
     const sleepers = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
-    await vi.waitUntil(async () => (await sql(sleepers)).length > 0, { timeout: 30_000, interval: 100 })
+    await vi.waitUntil(async () => (await sql(sleepers)).length > 0, { timeout: 60_000, interval: 100 })
     const repeated = await Calls.create(elsewhere, wish)
     expect(Calls.retryOf(repeated).seconds).toBeGreaterThan(0)
     await Calls.refusalOf(repeated, 409, "idempotency_in_progress")

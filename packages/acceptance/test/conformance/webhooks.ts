@@ -169,7 +169,7 @@ const once = async <A>(stage: Stage, find: () => Promise<A | undefined>): Promis
     await stage.elapse(0)
     found = await find()
     return found !== undefined
-  }, { timeout: 25_000, interval: 50 })
+  }, { timeout: 60_000, interval: 50 })
   if (found === undefined) throw new Error("Nothing was found")
   return found
 }

@@ -1,7 +1,7 @@
 /** The states that all pages share. */
 import { assert, vi } from "@effect/vitest"
 import type { Locator, Page } from "playwright-core"
-import type { Tab } from "../../src/console/Tab.ts"
+import { patience, type Tab } from "../../src/console/Tab.ts"
 import { answerData, refusal } from "./answers.ts"
 
 /** Waits until the page shows its data. */
@@ -10,7 +10,7 @@ export const awaitReady = async (page: Page): Promise<void> => {
   await vi.waitFor(async () => {
     assert.strictEqual(await page.getByRole("status", { name: "Loading" }).count(), 0)
     assert.strictEqual(await page.getByText("Checking…", { exact: true }).count(), 0)
-  }, { timeout: 30_000, interval: 50 })
+  }, { timeout: patience, interval: 50 })
 }
 
 /**
@@ -40,7 +40,7 @@ export const open = async ({ page, takeRefusals }: Tab, url: string): Promise<vo
   await vi.waitFor(async () => {
     if (await retry.count() > 0) await retry.first().click({ timeout: 1_000 })
     assert.strictEqual(await retry.count(), 0)
-  }, { timeout: 20_000, interval: 50 })
+  }, { timeout: patience, interval: 50 })
   await awaitReady(page)
   assert.match(await page.title(), / · Kinora$/)
   takeRefusals()

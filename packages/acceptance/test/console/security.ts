@@ -24,7 +24,7 @@ export const declare = (test: Define, visit: Visit): void => {
       await CommonStates.restoring(tab, async () => {
         await answerData(tab.page, poison)
         await tab.page.goto(`${stand.baseUrl}/console${path(visitors.ids)}`)
-        const shown = tab.page.getByText(markup).first().waitFor({ state: "attached", timeout: 10_000 })
+        const shown = tab.page.getByText(markup).first().waitFor({ state: "attached" })
         await shown.catch(() => missing.push(name))
         await assertInert(tab, name)
       })

@@ -101,7 +101,7 @@ it("frees the memory of frames while it draws", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [program])
   // The frames after the first ones are 119 MB.
   assert.isBelow(Number(stdout), 90_000_000)
-}, 60_000)
+})
 
 /** The mean difference of two frames, from 0 to 255. */
 const differenceOf = (a: Uint8Array, b: Uint8Array): number => {

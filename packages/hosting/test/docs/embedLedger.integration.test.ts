@@ -34,5 +34,5 @@ describe("docs/tutorials/embed-the-ledger.md", () => {
       const environment = { DATABASE_URL: yield* TestDatabase.postgresUrl }
       assert.strictEqual(yield* run(postgres, environment), postgresOutput)
       assert.strictEqual(yield* run(postgres, environment), postgresOutput)
-    }), 60_000)
+    }))
 })

@@ -33,11 +33,7 @@ export class PgliteSession {
     this.#connections.delete(connection)
     const kept = this.#queue.filter((entry) => entry.connection !== connection)
     this.#queue.splice(0, this.#queue.length, ...kept)
-    if (this.#owner === connection) {
-      // The connection closed inside a transaction, so its session has to end it.
-      this.#queue.unshift({ connection, frame: message("Q", Buffer.from("ROLLBACK\0")) })
-      this.#pump()
-    }
+    this.#pump()
   }
 
   #pump(): void {
@@ -63,6 +59,10 @@ export class PgliteSession {
   }
 
   #takeNext() {
+    if (this.#owner !== undefined && !this.#connections.has(this.#owner)) {
+      // The connection closed inside a transaction, perhaps while its first frame ran, so its session has to end it.
+      return { connection: this.#owner, frame: message("Q", Buffer.from("ROLLBACK\0")) }
+    }
     const index = this.#owner === undefined ? 0 : this.#queue.findIndex((entry) => entry.connection === this.#owner)
     return index < 0 ? undefined : this.#queue.splice(index, 1)[0]
   }
