@@ -129,7 +129,7 @@ const hasSeen = ({ finishedAt, status }: Generation) =>
 
 const makeRespond = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const signer = yield* UrlSigner.UrlSigner
-  const links = Effect.map(currentRequest, (state) => linksOf(signer, state.origin, options))
+  const links = Effect.map(currentRequest, (state) => linksOf(signer, state, options))
   const respond = Effect.fnUntraced(function*(generation: Generation) {
     return HttpServerResponse.jsonUnsafe(toWire(generation, yield* DateTime.now, yield* links))
   })
