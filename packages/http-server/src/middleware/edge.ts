@@ -14,6 +14,7 @@ import {
   HttpServerResponse
 } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import * as DirectRoutes from "../routes/directRoutes.ts"
 import { closing, errorResponse, noSuchRoute } from "../wire/errorResponse.ts"
 import * as Compression from "./compression.ts"
 import * as Cors from "./cors.ts"
@@ -29,7 +30,11 @@ import * as Unrouted from "./unrouted.ts"
 type Response = HttpServerResponse.HttpServerResponse
 
 /** The middleware of a listener with these paths. */
-export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route>) =>
+export const layer = <R = never>(
+  options: HttpServerOptions,
+  routes: FindMyWay.Router<Route>,
+  makeDirect: Effect.Effect<DirectRoutes.Find, never, R> = Effect.succeed(DirectRoutes.none)
+) =>
   HttpRouter.middleware(
     Effect.map(
       Effect.all([
@@ -37,9 +42,10 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
         RequestBudget.make(options),
         Transfers.make,
         Unrouted.make(options),
-        Compression.make
+        Compression.make,
+        makeDirect
       ]),
-      ([rateLimit, budgeted, transfers, completed, compress]) => (app) => {
+      ([rateLimit, budgeted, transfers, completed, compress, direct]) => (app) => {
         const cors = Cors.make(options)
         const handled = Effect.withFiber((fiber) => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -48,7 +54,7 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
             requestId(request.headers["x-request-id"], fiber.getRef(Random.Random)),
             () => fiber.interruptUnsafe(fiber.id, HttpServerError.ClientAbort.annotation)
           )
-          const { found, route } = findRoute(routes, request)
+          const { found, params, route } = findRoute(routes, request)
           const measured = new Measured(fiber.context, fiber.getRef(Clock.Clock), route.seriesOf(request.method))
           const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
           if (span?._tag === "Span") span.attribute("request.id", state.id)
@@ -66,7 +72,7 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
             )
           const preflight = cors.preflight(request, route)
           const handler = preflight === undefined
-            ? completed(app, state, route, found)
+            ? direct(request, route, params) ?? completed(app, state, route, found)
             : Effect.succeed(preflight)
           const inTime = probes.has(route.path) ? answer(handler) : budgeted(
             (budget) => {
@@ -107,12 +113,15 @@ const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
 
 /** Returns the route whose path a request has, in any spelling (`found`), and in that of the contract (`route`). */
 const findRoute = (routes: FindMyWay.Router<Route>, { url }: HttpServerRequest.HttpServerRequest) => {
-  const found = routes.find("GET", url)?.handler
+  const match = routes.find("GET", url)
+  const found = match?.handler
   // The router accepts other spellings of a path: case, slashes, `;`, percent-encodings. They are unknown paths
   // here, so that a rule of a proxy for a path covers every request that gets there.
   const route = found?.isSpelled(url) === true ? found : unknownRoute
-  return { found, route }
+  return { found, route, params: match?.params ?? noParams }
 }
+
+const noParams = {}
 
 /** Adds the headers of every response at once, since each change of a response copies all of its headers. */
 const finish = (

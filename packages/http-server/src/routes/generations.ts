@@ -28,7 +28,8 @@ export const layer = (options: HttpServerOptions) =>
       const creation = yield* Creation.make(options)
       const places = yield* WaitingPlaces.make(options)
       const endOf = yield* SessionEnds.makeAwaitEnd(options)
-      const awaitFinal = yield* makeAwaitFinal(options)
+      const get = yield* makeGet(options)
+      const getFinal = yield* makeGetFinal(options)
       const { links, respond, respondWithPage } = yield* makeRespond(options)
 
       const raw = handlers.handleRaw(
@@ -57,11 +58,7 @@ export const layer = (options: HttpServerOptions) =>
           return yield* respondWithPage(page, next)
         }),
 
-        get: answers(["NotFound"], function*({ params: { id }, query: { wait = 0 } }) {
-          const { account } = yield* CurrentKey
-          const found = wait === 0 ? generations.get(account, id) : awaitFinal(account, id, wait)
-          return yield* respond(yield* found)
-        }),
+        get: ({ params: { id }, query: { wait = 0 } }) => wait === 0 ? get(id) : getFinal(id, wait),
 
         events: answers(["NotFound"], function*({ params: { id } }) {
           const { account } = yield* CurrentKey
@@ -89,6 +86,17 @@ export const layer = (options: HttpServerOptions) =>
     })
   )
 
+/** Makes the handler that returns the current state of a job. */
+export const makeGet = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const generations = yield* Generations
+  const { respond } = yield* makeRespond(options)
+
+  return answers(["NotFound"], function*(id: string) {
+    const { account } = yield* CurrentKey
+    return yield* respond(yield* generations.get(account, id))
+  })
+})
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -99,14 +107,16 @@ const waitSecondsMax = 60
 const pageSizeDefault = 20
 
 /**
- * Makes the effect that waits until the job has ended, if the key has a place left, or until the account is suspended or the
- * session of the request has ended.
+ * Makes the handler that waits until the job has ended, if the key has a place left, or until the account is suspended or
+ * the session of the request has ended.
  */
-const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
+const makeGetFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const generations = yield* Generations
   const places = yield* WaitingPlaces.make(options)
   const endOf = yield* SessionEnds.makeAwaitEnd(options)
-  return (account: string, id: string, wait: number) =>
+  const { respond } = yield* makeRespond(options)
+
+  const awaitFinal = (account: string, id: string, wait: number) =>
     Effect.scoped(Effect.flatMap(places.longPoll, (mayWait) =>
       mayWait
         ? untimed(Effect.raceFirst(
@@ -114,6 +124,11 @@ const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
           Effect.andThen(Effect.flatten(endOf(account)), generations.get(account, id))
         ))
         : generations.get(account, id)))
+
+  return answers(["NotFound"], function*(id: string, wait: number) {
+    const { account } = yield* CurrentKey
+    return yield* respond(yield* awaitFinal(account, id, wait))
+  })
 })
 
 /** Converts a state to an event. A job enters each state once, so the state is the id. */
