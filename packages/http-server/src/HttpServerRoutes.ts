@@ -27,6 +27,7 @@ import * as AccountRoutes from "./routes/account.ts"
 import * as CallbackRoutes from "./routes/callbacks.ts"
 import * as ConsolePages from "./routes/console/pages.ts"
 import * as ContentRoutes from "./routes/content.ts"
+import * as DirectRoutes from "./routes/directRoutes.ts"
 import * as DocumentRoutes from "./routes/documents.ts"
 import * as GenerationRoutes from "./routes/generations.ts"
 import * as HealthRoutes from "./routes/health.ts"
@@ -56,6 +57,7 @@ export type Requirements =
 export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<never, never, Requirements> => {
   const all = { ...defaults, ...options }
   const { operatorRoutes } = all
+  const authentication = Authentication.Authentication.layerWith(all)
   const api = (operatorRoutes ? HttpApiBuilder.layer(Api) : HttpApiBuilder.layer(ClientApi)).pipe(
     Layer.provide([
       GenerationRoutes.layer(all),
@@ -68,7 +70,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       HealthRoutes.layerMonitoring(all)
     ]),
     Layer.provide(Suspensions.layer),
-    Layer.provide([SchemaErrors.layer, Authentication.layerBearer(all), Authentication.layerContent(all)])
+    Layer.provide([SchemaErrors.layer, Authentication.layerBearer, Authentication.layerContent(all)])
   )
   const routes = Layer.mergeAll(
     api,
@@ -77,8 +79,8 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
     ProbeRoutes.layer(all),
     DocumentRoutes.layerDocument(all),
     ConsoleRoutes.layerWith(all),
-    Edge.layer(all, clientRoutes(all))
-  )
+    Edge.layer(all, clientRoutes(all), DirectRoutes.make(all))
+  ).pipe(Layer.provide(authentication))
   if (all.docs) return Layer.mergeAll(routes, DocumentRoutes.layerPage(all))
   return all.console ? Layer.mergeAll(routes, ConsolePages.layerRoot(all)) : routes
 }

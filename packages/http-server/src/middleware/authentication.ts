@@ -5,8 +5,8 @@ import { refuse } from "@kinora/http-api/ApiError"
 import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
 import { RateLimit } from "@kinora/rate-limit"
 import { UrlSigner } from "@kinora/storage"
-import { DateTime, Effect, Layer, Option, Redacted } from "effect"
-import { HttpRouter, HttpServerRequest } from "effect/http"
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { filePathOf } from "../wire/generation.ts"
@@ -18,37 +18,20 @@ import * as RequestBodies from "./requestBodies.ts"
 import * as SessionCookie from "./sessionCookie.ts"
 import * as SessionOwner from "./sessionOwner.ts"
 
-/** `BearerAuth`: checks the key or the session, the account and the limit of the key, then limits the body. */
-export const layerBearer = (options: HttpServerOptions) =>
-  Layer.effect(
-    BearerAuth,
-    Effect.gen(function*() {
-      const { checkKey, countFailure } = yield* makeCheckKey(options)
-      const checkSession = yield* makeCheckSession(options)
-      const limitBody = yield* RequestBodies.make(options)
+/** Authenticates requests with a key or a session. */
+export class Authentication extends Context.Service<Authentication, Effect.Success<ReturnType<typeof make>>>()(
+  "@kinora/http-server/Authentication"
+) {
+  static readonly layerWith = (options: HttpServerOptions) => Layer.effect(Authentication, make(options))
+}
 
-      return {
-        bearer: Effect.fnUntraced(function*(app, { credential, endpoint }) {
-          const state = yield* currentRequest
-          const { scope } = RequestPolicy.of(endpoint)
-          const caller = state.request.headers["authorization"] === undefined
-            ? yield* checkSession(state, scope)
-            : yield* checkKey(credential, state, scope)
-          if (caller === undefined) {
-            yield* countFailure(state)
-            return yield* unauthorized
-          }
-          const { account } = caller
-          // One by one: `provideContext` would copy all services of the request.
-          const authenticated = app.pipe(
-            Effect.provideService(CurrentKey, { account: account.id, key: callerId(caller) }),
-            Effect.provideService(CurrentIdentity, caller)
-          )
-          return yield* limitBody(authenticated, state.request, account.id, endpoint)
-        })
-      }
-    })
-  )
+/** `BearerAuth`: see `Authentication`. */
+export const layerBearer = Layer.effect(
+  BearerAuth,
+  Effect.map(Authentication, ({ authenticated }) => ({
+    bearer: (app, { credential, endpoint }) => authenticated(app, credential, endpoint)
+  }))
+)
 
 /**
  * `ContentAuth`: a valid signature is enough; without one, the key or the session counts. The second
@@ -141,6 +124,37 @@ export const bearerOf = (header: string | undefined): Redacted.Redacted | undefi
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const { checkKey, countFailure } = yield* makeCheckKey(options)
+  const checkSession = yield* makeCheckSession(options)
+  const limitBody = yield* RequestBodies.make(options)
+
+  /** Checks the key or the session, the account and the limit of the key, then limits the body. */
+  const authenticated = Effect.fnUntraced(function*<E, R>(
+    app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+    credential: Redacted.Redacted,
+    endpoint: HttpApiEndpoint.Top
+  ) {
+    const state = yield* currentRequest
+    const { scope } = RequestPolicy.of(endpoint)
+    const caller = state.request.headers["authorization"] === undefined
+      ? yield* checkSession(state, scope)
+      : yield* checkKey(credential, state, scope)
+    if (caller === undefined) {
+      yield* countFailure(state)
+      return yield* unauthorized
+    }
+    const { account } = caller
+    // One by one: `provideContext` would copy all services of the request.
+    const identified = app.pipe(
+      Effect.provideService(CurrentKey, { account: account.id, key: callerId(caller) }),
+      Effect.provideService(CurrentIdentity, caller)
+    )
+    return yield* limitBody(identified, state.request, account.id, endpoint)
+  })
+  return { authenticated }
+})
 
 const unauthorized = refuse("unauthorized")
 

@@ -27,6 +27,7 @@ export class RequestState {
   json: { readonly value: unknown } | "Malformed" | undefined
   /** Ends the response while it is sent, as if the client had disconnected. */
   readonly close: () => void
+  #origin: string | undefined
 
   constructor(request: HttpServerRequest.HttpServerRequest, id: string, close: () => void) {
     this.request = request
@@ -45,9 +46,9 @@ export class RequestState {
     return ClientAddress.group(this.request.remoteAddress)
   }
 
-  /** The origin that the client used. */
+  /** The origin that the client used. Computed once, since it parses a URL. */
   get origin(): string {
-    return Option.match(HttpServerRequest.toURL(this.request), {
+    return this.#origin ??= Option.match(HttpServerRequest.toURL(this.request), {
       onNone: () => "http://localhost",
       onSome: ({ origin }) => origin
     })

@@ -14,6 +14,7 @@ import {
   HttpServerResponse
 } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import * as DirectRoutes from "../routes/directRoutes.ts"
 import { closing, errorResponse, noSuchRoute } from "../wire/errorResponse.ts"
 import * as Compression from "./compression.ts"
 import * as Cors from "./cors.ts"
@@ -29,7 +30,11 @@ import * as Unrouted from "./unrouted.ts"
 type Response = HttpServerResponse.HttpServerResponse
 
 /** The middleware of a listener with these paths. */
-export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route>) =>
+export const layer = <R = never>(
+  options: HttpServerOptions,
+  routes: FindMyWay.Router<Route>,
+  makeDirect: Effect.Effect<DirectRoutes.Find, never, R> = Effect.succeed(DirectRoutes.none)
+) =>
   HttpRouter.middleware(
     Effect.map(
       Effect.all([
@@ -37,9 +42,10 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
         RequestBudget.make(options),
         Transfers.make,
         Unrouted.make(options),
-        Compression.make
+        Compression.make,
+        makeDirect
       ]),
-      ([rateLimit, budgeted, transfers, completed, compress]) => (app) => {
+      ([rateLimit, budgeted, transfers, completed, compress, direct]) => (app) => {
         const cors = Cors.make(options)
         const handled = Effect.withFiber((fiber) => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -48,10 +54,7 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
             requestId(request.headers["x-request-id"], fiber.getRef(Random.Random)),
             () => fiber.interruptUnsafe(fiber.id, HttpServerError.ClientAbort.annotation)
           )
-          const found = routes.find("GET", request.url)?.handler
-          // The router accepts other spellings of a path: case, slashes, `;`, percent-encodings. They are unknown paths
-          // here, so that a rule of a proxy for a path covers every request that gets there.
-          const route = found?.isSpelled(request.url) === true ? found : unknownRoute
+          const { found, params, route } = findRoute(routes, request)
           const measured = new Measured(fiber.context, fiber.getRef(Clock.Clock), route.seriesOf(request.method))
           const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
           if (span?._tag === "Span") span.attribute("request.id", state.id)
@@ -62,14 +65,14 @@ export const layer = (options: HttpServerOptions, routes: FindMyWay.Router<Route
                 if (isLimited(request.url)) state.limit ??= failedAuthentications(state, options)
                 const normal = normalize(response)
                 measured.answered(normal, !state.isWaiting)
-                const shared = HttpServerResponse.setHeaders(normal, cors.headersOf(request, route))
-                const finished = finish(ResponseStream.limit(shared, options, transfers, state.close), state, rateLimit)
-                return Compression.isWorthwhile(shared, route) ? compress(finished, request) : finished
+                const limited = ResponseStream.limit(normal, options, transfers, state.close)
+                const finished = finish(limited, cors.headersOf(request, route), state, rateLimit)
+                return Compression.isWorthwhile(normal, route) ? compress(finished, request) : finished
               })
             )
           const preflight = cors.preflight(request, route)
           const handler = preflight === undefined
-            ? completed(app, state, route, found)
+            ? direct(request, route, params) ?? completed(app, state, route, found)
             : Effect.succeed(preflight)
           const inTime = probes.has(route.path) ? answer(handler) : budgeted(
             (budget) => {
@@ -108,16 +111,30 @@ const isLimited = (url: string) => url.startsWith("/v1/")
 /** Paths that respond under any load, so that an operator and an orchestrator can tell a busy server from a dead one. */
 const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
 
+/** Returns the route whose path a request has, in any spelling (`found`), and in that of the contract (`route`). */
+const findRoute = (routes: FindMyWay.Router<Route>, { url }: HttpServerRequest.HttpServerRequest) => {
+  const match = routes.find("GET", url)
+  const found = match?.handler
+  // The router accepts other spellings of a path: case, slashes, `;`, percent-encodings. They are unknown paths
+  // here, so that a rule of a proxy for a path covers every request that gets there.
+  const route = found?.isSpelled(url) === true ? found : unknownRoute
+  return { found, route, params: match?.params ?? noParams }
+}
+
+const noParams = {}
+
+/** Adds the headers of every response at once, since each change of a response copies all of its headers. */
 const finish = (
   response: Response,
+  headers: Readonly<Record<string, string>>,
   { budget, id, limit }: RequestState,
   rateLimit: RateLimit.RateLimit["Service"]
 ): Effect.Effect<Response> =>
   limit === undefined
-    ? Effect.succeed(HttpServerResponse.setHeader(response, "x-request-id", id))
+    ? Effect.succeed(HttpServerResponse.setHeaders(response, { ...headers, "x-request-id": id }))
     : Effect.map(
       describe(limit, rateLimit, budget),
-      (headers) => HttpServerResponse.setHeaders(response, { ...headers, "x-request-id": id })
+      (limits) => HttpServerResponse.setHeaders(response, { ...headers, ...limits, "x-request-id": id })
     )
 
 /** Replaces the framework's own responses to bodies, which have no envelope, and ends connections whose body is late. */

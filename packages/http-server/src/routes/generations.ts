@@ -21,69 +21,77 @@ import * as EndpointGroup from "./endpointGroup.ts"
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
   EndpointGroup.make(Api, "generations", function*(handlers) {
-    const generations = yield* Generations
-    const creation = yield* Creation.make(options)
-    const places = yield* WaitingPlaces.make(options)
-    const endOf = yield* SessionEnds.makeAwaitEnd(options)
-    const awaitFinal = yield* makeAwaitFinal(options)
-    const { links, respond, respondWithPage } = yield* makeRespond(options)
+      const generations = yield* Generations
+      const creation = yield* Creation.make(options)
+      const places = yield* WaitingPlaces.make(options)
+      const endOf = yield* SessionEnds.makeAwaitEnd(options)
+      const get = yield* makeGet(options)
+      const getFinal = yield* makeGetFinal(options)
+      const { links, respond, respondWithPage } = yield* makeRespond(options)
 
-    const raw = handlers.handleRaw(
-      "create",
-      answers(Creation.creationRefusals, function*({ headers }) {
-        const payload = yield* createPayload
-        yield* creation.describe(payload.plan)
-        const asked = { endpoint: "generations", key: headers["idempotency-key"], body: payload } as const
-        const { generation, replayed } = yield* creation.create(asked, Effect.succeed(payload))
-        const { baseUrl } = yield* links
-        return HttpServerResponse.setHeaders(
-          HttpServerResponse.setStatus(yield* respond(generation), replayed ? 200 : 201),
-          { "location": `${baseUrl}${pathOf(generation.id)}`, "idempotent-replayed": String(replayed) }
-        )
+      const raw = handlers.handleRaw(
+        "create",
+        answers(Creation.creationRefusals, function*({ headers }) {
+          const payload = yield* createPayload
+          yield* creation.describe(payload.plan)
+          const asked = { endpoint: "generations", key: headers["idempotency-key"], body: payload } as const
+          const { generation, replayed } = yield* creation.create(asked, Effect.succeed(payload))
+          const { baseUrl } = yield* links
+          return HttpServerResponse.setHeaders(
+            HttpServerResponse.setStatus(yield* respond(generation), replayed ? 200 : 201),
+            { "location": `${baseUrl}${pathOf(generation.id)}`, "idempotent-replayed": String(replayed) }
+          )
       })
-    )
 
-    return raw.handleAll({
-      list: answers([], function*({ query: { cursor, from, limit = pageSizeDefault, q, to, ...selection } }) {
-        const { account } = yield* CurrentKey
-        // The cursor is the id of the last job of a page, which clients do not rely on.
-        const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
-        if (cursor !== undefined && before === undefined) return yield* invalidCursor
-        const criteria = { ...selection, text: q, createdAfter: from, createdBefore: to, before, limit }
-        const { generations: page, next } = yield* generations.list(account, criteria)
-        return yield* respondWithPage(page, next)
-      }),
+      return raw.handleAll({
+        list: answers([], function*({ query: { cursor, from, limit = pageSizeDefault, q, to, ...selection } }) {
+          const { account } = yield* CurrentKey
+          // The cursor is the id of the last job of a page, which clients do not rely on.
+          const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
+          if (cursor !== undefined && before === undefined) return yield* invalidCursor
+          const criteria = { ...selection, text: q, createdAfter: from, createdBefore: to, before, limit }
+          const { generations: page, next } = yield* generations.list(account, criteria)
+          return yield* respondWithPage(page, next)
+        }),
 
-      get: answers(["NotFound"], function*({ params: { id }, query: { wait = 0 } }) {
-        const { account } = yield* CurrentKey
-        const found = wait === 0 ? generations.get(account, id) : awaitFinal(account, id, wait)
-        return yield* respond(yield* found)
-      }),
+        get: ({ params: { id }, query: { wait = 0 } }) => wait === 0 ? get(id) : getFinal(id, wait),
 
-      events: answers(["NotFound"], function*({ params: { id } }) {
-        const { account } = yield* CurrentKey
-        // Read before the status line is sent, because afterwards the request cannot be rejected.
-        const first = yield* generations.get(account, id)
-        if (yield* hasSeen(first)) return HttpServerResponse.empty({ status: 204 })
-        const mayFollow = yield* places.longPoll
-        const later = mayFollow ? generations.changes(account, id) : Stream.empty
-        return EventStream.response(
-          Stream.concat(
-            Stream.succeed(first),
-            Stream.dropWhile(later, ({ status }) => status === first.status)
-          ).pipe(Stream.interruptWhen(yield* endOf(account))),
-          toEvent(yield* links),
-          options.eventsHeartbeat,
-          mayFollow || first.finishedAt !== null
-        )
-      }),
+        events: answers(["NotFound"], function*({ params: { id } }) {
+          const { account } = yield* CurrentKey
+          // Read before the status line is sent, because afterwards the request cannot be rejected.
+          const first = yield* generations.get(account, id)
+          if (yield* hasSeen(first)) return HttpServerResponse.empty({ status: 204 })
+          const mayFollow = yield* places.longPoll
+          const later = mayFollow ? generations.changes(account, id) : Stream.empty
+          return EventStream.response(
+            Stream.concat(
+              Stream.succeed(first),
+              Stream.dropWhile(later, ({ status }) => status === first.status)
+            ).pipe(Stream.interruptWhen(yield* endOf(account))),
+            toEvent(yield* links),
+            options.eventsHeartbeat,
+            mayFollow || first.finishedAt !== null
+          )
+        }),
 
-      cancel: answers(["NotFound", "NotCancellable"], function*({ params: { id } }) {
-        const { account } = yield* CurrentKey
-        return yield* respond(yield* generations.cancel(account, id))
+        cancel: answers(["NotFound", "NotCancellable"], function*({ params: { id } }) {
+          const { account } = yield* CurrentKey
+          return yield* respond(yield* generations.cancel(account, id))
+        })
       })
     })
+  )
+
+/** Makes the handler that returns the current state of a job. */
+export const makeGet = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const generations = yield* Generations
+  const { respond } = yield* makeRespond(options)
+
+  return answers(["NotFound"], function*(id: string) {
+    const { account } = yield* CurrentKey
+    return yield* respond(yield* generations.get(account, id))
   })
+})
 
 // -----------------------------------------------------------------------------
 // internal
@@ -95,14 +103,16 @@ const waitSecondsMax = 60
 const pageSizeDefault = 20
 
 /**
- * Makes the effect that waits until the job has ended, if the key has a place left, or until the account is suspended or the
- * session of the request has ended.
+ * Makes the handler that waits until the job has ended, if the key has a place left, or until the account is suspended or
+ * the session of the request has ended.
  */
-const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
+const makeGetFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const generations = yield* Generations
   const places = yield* WaitingPlaces.make(options)
   const endOf = yield* SessionEnds.makeAwaitEnd(options)
-  return (account: string, id: string, wait: number) =>
+  const { respond } = yield* makeRespond(options)
+
+  const awaitFinal = (account: string, id: string, wait: number) =>
     Effect.scoped(Effect.flatMap(places.longPoll, (mayWait) =>
       mayWait
         ? untimed(Effect.raceFirst(
@@ -110,6 +120,11 @@ const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
           Effect.andThen(Effect.flatten(endOf(account)), generations.get(account, id))
         ))
         : generations.get(account, id)))
+
+  return answers(["NotFound"], function*(id: string, wait: number) {
+    const { account } = yield* CurrentKey
+    return yield* respond(yield* awaitFinal(account, id, wait))
+  })
 })
 
 /** Converts a state to an event. A job enters each state once, so the state is the id. */
@@ -125,7 +140,7 @@ const hasSeen = ({ finishedAt, status }: Generation) =>
 
 const makeRespond = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const signer = yield* UrlSigner.UrlSigner
-  const links = Effect.map(currentRequest, (state) => linksOf(signer, state.origin, options))
+  const links = Effect.map(currentRequest, (state) => linksOf(signer, state, options))
   const respond = Effect.fnUntraced(function*(generation: Generation) {
     return HttpServerResponse.jsonUnsafe(toWire(generation, yield* DateTime.now, yield* links))
   })

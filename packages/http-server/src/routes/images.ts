@@ -103,8 +103,8 @@ const makeRespond = Effect.fnUntraced(function*(options: HttpServerOptions) {
     const { file } = yield* generations.file(id, "content", account)
     const created = Math.floor(createdAt.epochMilliseconds / 1000)
     if (format === "url" && resultExpiresAt !== null) {
-      const { origin } = yield* currentRequest
-      return ImageResponse.ofUrl(created, linkTo(id, "content", resultExpiresAt, linksOf(signer, origin, options)))
+      const links = linksOf(signer, yield* currentRequest, options)
+      return ImageResponse.ofUrl(created, linkTo(id, "content", resultExpiresAt, links))
     }
     const image = yield* openBlob(blobs, file.key, { start: 0, end: file.bytes - 1 })
     return ImageResponse.ofBytes(created, image, file.bytes)

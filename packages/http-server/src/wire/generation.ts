@@ -14,12 +14,20 @@ export interface Links {
   readonly until?: DateTime.Utc
 }
 
-/** The links in the response to a request: on `baseUrl`, or else on the origin that the client used. */
+/**
+ * The links in the response to a request: on `baseUrl`, or else on the origin that the client used. Without a link the
+ * origin is not computed.
+ */
 export const linksOf = (
   signer: UrlSigner.UrlSigner["Service"],
-  origin: string,
+  request: { readonly origin: string },
   { baseUrl }: HttpServerOptions
-): Links => ({ baseUrl: baseUrl ?? origin, signer })
+): Links => ({
+  signer,
+  get baseUrl() {
+    return baseUrl ?? request.origin
+  }
+})
 
 /** The path of a job. */
 export const pathOf = (id: string): string => `/v1/generations/${id}`

@@ -90,14 +90,14 @@ const makeFollow = Effect.fnUntraced(function*(options: HttpServerOptions) {
   return Effect.gen(function*() {
     const account = yield* currentAccount
     const { id, key = id } = yield* CurrentConsoleSession
-    const { origin, request } = yield* currentRequest
+    const state = yield* currentRequest
     if (!(yield* Effect.provideService(places.longPoll, CurrentKey, { account, key }))) {
       return EventStream.responseWithoutPlace(options.eventsHeartbeat)
     }
-    const links = linksOf(signer, origin, options)
+    const links = linksOf(signer, state, options)
     const now = yield* DateTime.now
     // Without an id, what changed since now, so that a change before the account is watched is not missed.
-    const since = Option.getOrElse(DateTime.make(request.headers["last-event-id"] ?? ""), () => now)
+    const since = Option.getOrElse(DateTime.make(state.request.headers["last-event-id"] ?? ""), () => now)
     return EventStream.responseOfMany(
       generations.accountChanges(account, since).pipe(
         Stream.interruptWhen(yield* endOf(account)),

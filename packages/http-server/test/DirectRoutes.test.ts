@@ -1,0 +1,46 @@
+import { assert, it } from "@effect/vitest"
+import { Accounts } from "@kinora/accounts"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as Host from "./Host.ts"
+
+/** The parts of a response that are the same in both ways: all but the headers that differ between equal requests. */
+const shapeOf = ({ headers, json, status }: Host.Answer) => {
+  const { "x-ratelimit-remaining": _remaining, "x-request-id": _id, ...same } = headers
+  return { status, headers: same, json }
+}
+
+/** Sends a request directly, and through the router, to which a query leads. Returns the status of both. */
+const sendBoth = Effect.fnUntraced(function*(
+  send: Effect.Success<ReturnType<typeof Host.start>>,
+  ...[method, path, sent]: Parameters<Effect.Success<ReturnType<typeof Host.start>>>
+) {
+  const direct = yield* send(method, path, sent)
+  const routed = yield* send(method, `${path}?`, sent)
+  assert.deepStrictEqual(shapeOf(direct), shapeOf(routed))
+  return direct.status
+})
+
+it.effect("responds to a request for a job as the router does", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ keyRequestsPerMinute: 9, corsOrigins: ["https://app.example.com"] })
+    const { account, key } = yield* Host.openAccount()
+    const { id } = yield* Host.addCompleted(account, new Uint8Array(5))
+    const path = `/v1/generations/${id}`
+    assert.strictEqual(yield* sendBoth(send, "GET", path, { key }), 200)
+    assert.strictEqual(
+      yield* sendBoth(send, "GET", path, { key, headers: { origin: "https://app.example.com" } }),
+      200
+    )
+    assert.strictEqual(yield* sendBoth(send, "HEAD", path, { key }), 200)
+    assert.strictEqual(yield* sendBoth(send, "GET", "/v1/generations/a%20b", { key }), 404)
+    assert.strictEqual(yield* sendBoth(send, "GET", path), 401)
+    assert.strictEqual(yield* sendBoth(send, "GET", path, { key: "kin_wrong" }), 401)
+    assert.strictEqual(yield* sendBoth(send, "GET", path, { headers: { authorization: "Basic a2V5" } }), 401)
+    assert.strictEqual((yield* send("GET", path, { key })).status, 200)
+    assert.strictEqual(yield* sendBoth(send, "GET", path, { key }), 429)
+    yield* TestClock.adjust("1 minute")
+    const { suspend } = yield* Accounts.Accounts
+    yield* suspend(account.id)
+    assert.strictEqual(yield* sendBoth(send, "GET", path, { key }), 403)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
