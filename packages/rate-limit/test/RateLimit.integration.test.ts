@@ -65,10 +65,7 @@ it.effect("combines the amounts of concurrent calls, and returns to each call it
     const all = Effect.forEach(numbers, call, { concurrency: "unbounded" })
     // An idle fold runs the first call alone.
     assert.strictEqual(
-      yield* statementsOf(Effect.map(all, (results) =>
-        assert.deepStrictEqual(results, numbers.map((n) =>
-          [7, n, 0]
-        )))),
+      yield* statementsOf(Effect.map(all, (results) => assert.deepStrictEqual(results, numbers.map((n) => [7, n, 0])))),
       2
     )
     assert.strictEqual(yield* used("combined"), 63)

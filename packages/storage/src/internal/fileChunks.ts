@@ -35,8 +35,7 @@ export const read = (
 
 const lengthOf = ({ end, start }: ByteRange): number => end - start + 1
 
-const acquire = ({ key, path }: BlobFile) =>
-  Effect.acquireRelease(attempt("get", () => open(path, "r"), key), close)
+const acquire = ({ key, path }: BlobFile) => Effect.acquireRelease(attempt("get", () => open(path, "r"), key), close)
 
 const sizeOf = (handle: FileHandle) => Effect.map(attempt("get", () => handle.stat()), ({ size }) => size)
 
@@ -44,7 +43,8 @@ const sizeOf = (handle: FileHandle) => Effect.map(attempt("get", () => handle.st
 const readInto = (handle: FileHandle, buffer: Uint8Array, position: number) =>
   Effect.map(attempt("get", () => handle.read(buffer, 0, buffer.length, position)), ({ bytesRead }) => bytesRead)
 
-const outOfRange = ({ key }: BlobFile, bytes: number) => Effect.fail(new BlobError({ reason: new OutOfRange({ key, bytes }) }))
+const outOfRange = ({ key }: BlobFile, bytes: number) =>
+  Effect.fail(new BlobError({ reason: new OutOfRange({ key, bytes }) }))
 
 /** Opens the file, reads the range into one chunk, and closes it. The size is only read if bytes are missing. */
 const readOnce = (file: BlobFile, range: ByteRange): ChunkPull => {
