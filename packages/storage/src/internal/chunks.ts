@@ -6,9 +6,6 @@ export const chunkBytesMax = 256 * 1024
 /** Size of the first chunks in bytes. */
 export const firstChunkBytes = 64 * 1024
 
-/** Bytes that are read in first chunks. */
-export const firstBytes = 8 * 1024 ** 2
-
 /**
  * Returns the size of the next chunk of a reader that has read `read` bytes and still has to read `left`.
  *
@@ -17,3 +14,10 @@ export const firstBytes = 8 * 1024 ** 2
  */
 export const nextChunkBytes = (read: number, left: number): number =>
   Math.min(read < firstBytes ? firstChunkBytes : chunkBytesMax, left)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Bytes that are read in first chunks. */
+const firstBytes = 8 * 1024 ** 2
