@@ -19,6 +19,7 @@ export const codeOf = (hash: string): string | null => new URLSearchParams(hash)
 /**
  * The sign-in form. After signing in, the page at the same URL appears. `hasEnded`: there was a session in this tab.
  * `hasSession`: there is one, which a link replaces.
+ * Messages appear below the form, so that it does not move.
  */
 export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
   readonly hasEnded: boolean
@@ -76,7 +77,6 @@ export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
               Sign in
             </Button>
           </form>
-          {/* Below the form, which does not move when a message appears. */}
           {isPending && isLink && <Notice tone="accent" title="Signing in with your link…" />}
           {error !== null && <Refusal error={error} isLink={isLink} />}
           {hasSession && error !== null && (
