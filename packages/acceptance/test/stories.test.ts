@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AccountStore } from "@kinora/accounts"
 import { IdempotencyStore } from "@kinora/idempotency"
+import { LedgerStore } from "@kinora/ledger"
 import { Effect, Layer } from "effect"
 import * as Backend from "../src/stories/Backend.ts"
 import * as Stories from "../src/stories/Stories.ts"
@@ -28,6 +29,25 @@ const withoutRefunds: Backend.Backend = {
       stores: (faults) => raising.pipe(Layer.provideMerge(database.stores(faults)))
     }))
 }
+
+/** The database of a product that does not return the quotas of jobs that fail. */
+const withoutReturns: Backend.Backend = {
+  name: "memory",
+  open: (still) =>
+    Effect.map(Backend.memory.open(still), (database) => ({
+      ...database,
+      stores: (faults) => keeping.pipe(Layer.provideMerge(database.stores(faults)))
+    }))
+}
+
+const keeping = Layer.effect(
+  LedgerStore.LedgerStore,
+  Effect.map(LedgerStore.LedgerStore, (store) =>
+    LedgerStore.LedgerStore.of({
+      ...store,
+      save: (changes) => store.save({ ...changes, quotas: changes.quotas.filter(({ before, used }) => used > before) })
+    }))
+)
 
 const raising = Layer.effect(
   AccountStore.AccountStore,
@@ -66,6 +86,14 @@ describe("random stories in memory", { timeout: 600_000 }, () => {
       assert.isTrue(
         failures.some((message) => message.includes("an API key has spent 8 credits and 1 jobs on 2030-01-3"))
       )
+    }))
+
+  it.live("find a product that does not return quotas", () =>
+    Effect.gen(function*() {
+      const failures: Array<string> = []
+      const onBroken = (broken: Stories.BrokenSeed) => Effect.sync(() => void failures.push(broken.message))
+      yield* Stories.checkAll({ first: 1, count: 40, backend: withoutReturns, onBroken })
+      assert.isTrue(failures.some((message) => message.includes("images are counted to the quota of today")))
     }))
 
   it.live("find a product that forgets the keys of requests, and print a short story", () =>
