@@ -2,9 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AccountStore } from "@kinora/accounts"
 import { IdempotencyStore } from "@kinora/idempotency"
+import { LedgerStore } from "@kinora/ledger"
 import { Effect, Layer } from "effect"
 import * as Backend from "../src/stories/Backend.ts"
 import * as Stories from "../src/stories/Stories.ts"
+import type * as Story from "../src/stories/Story.ts"
 
 /** Number of stories of a test run. Each takes 80 milliseconds of processor time. */
 const count = 1_000
@@ -28,6 +30,25 @@ const withoutRefunds: Backend.Backend = {
       stores: (faults) => raising.pipe(Layer.provideMerge(database.stores(faults)))
     }))
 }
+
+/** The database of a product that does not return the quotas of jobs that fail. */
+const withoutReturns: Backend.Backend = {
+  name: "memory",
+  open: (still) =>
+    Effect.map(Backend.memory.open(still), (database) => ({
+      ...database,
+      stores: (faults) => keeping.pipe(Layer.provideMerge(database.stores(faults)))
+    }))
+}
+
+const keeping = Layer.effect(
+  LedgerStore.LedgerStore,
+  Effect.map(LedgerStore.LedgerStore, (store) =>
+    LedgerStore.LedgerStore.of({
+      ...store,
+      save: (changes) => store.save({ ...changes, quotas: changes.quotas.filter(({ before, used }) => used > before) })
+    }))
+)
 
 const raising = Layer.effect(
   AccountStore.AccountStore,
@@ -66,6 +87,18 @@ describe("random stories in memory", { timeout: 600_000 }, () => {
       assert.isTrue(
         failures.some((message) => message.includes("an API key has spent 8 credits and 1 jobs on 2030-01-3"))
       )
+    }))
+
+  it.live("find a product that does not return quotas", () =>
+    Effect.gen(function*() {
+      // The upstream fails the job of this key.
+      const story: Story.Story = {
+        skews: [0, 0, 0],
+        steps: [{ _tag: "create", account: 0, keys: [7], host: 0 }, { _tag: "pass", millis: 3_000 }]
+      }
+      assert.deepStrictEqual((yield* Stories.run(story, Backend.memory)).statuses, ["failed"])
+      const { message } = yield* Effect.flip(Stories.run(story, withoutReturns))
+      assert.include(message, `"subject":"quota:image:2030-01-30","booked":0,"kept":1`)
     }))
 
   it.live("find a product that forgets the keys of requests, and print a short story", () =>

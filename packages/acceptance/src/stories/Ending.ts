@@ -8,30 +8,47 @@ import { VirtualTime } from "@kinora/host-test/VirtualTime"
 import { Ledger } from "@kinora/ledger"
 import { DateTime, Effect, Fiber, Option } from "effect"
 import * as Books from "../Books.ts"
-import type { StoryHost } from "./StoryHost.ts"
-import { budget, credits, type Request, type World } from "./World.ts"
+import { imagesPerDay, type StoryHost } from "./StoryHost.ts"
+import { budget, credits, planOf, type Request, type World } from "./World.ts"
 
-/** Maximum number of running and queued jobs of an account: that of its plan. */
-const cap = 4
+/** Maximum numbers of running and queued jobs of an account: those of its plans. */
+const caps = { credits: 4, studio: 2 } as const
 /** Sends of a delivery. */
 const sendsMax = 4
 
-/** Returns a problem for each account that runs more jobs than its plan permits, or whose API key exceeds its budget. */
+/** Returns a problem for each account that runs more jobs than its plans permit or exceeds its quota, or whose API key exceeds its budget. */
 export const checkLimits = (world: World) =>
-  Effect.map(Effect.all([checkCaps(world), checkBudgets(world)]), (problems) => problems.flat())
+  Effect.map(Effect.all([checkPlans(world), checkBudgets(world)]), (problems) => problems.flat())
 
-const checkCaps = Effect.fnUntraced(function*({ accounts, database }: World) {
+const checkPlans = Effect.fnUntraced(function*({ accounts, database }: World) {
   const store = yield* Effect.provide(GenerationStore, database.all)
   const problems = yield* Effect.forEach(
     accounts,
     (account) =>
-      Effect.map(store.list(account, { limit: 100 }), (generations) => {
-        const held = generations.filter(({ status }) => status === "queued" || status === "processing").length
-        return held > cap ? [`${held} jobs of one account are queued or run; its plan permits ${cap}`] : []
-      })
+      Effect.map(
+        store.list(account, { limit: 100 }),
+        (generations) => [...problemsOfCaps(generations), ...problemsOfQuota(generations)]
+      )
   )
   return problems.flat()
 })
+
+const problemsOfCaps = (generations: ReadonlyArray<Generation>) =>
+  (["credits", "studio"] as const).flatMap((plan) => {
+    const held = generations.filter((job) =>
+      job.plan === plan && (job.status === "queued" || job.status === "processing")
+    ).length
+    return held > caps[plan]
+      ? [`${held} jobs of one account are queued or run with ${plan}; its plan permits ${caps[plan]}`]
+      : []
+  })
+
+const problemsOfQuota = (generations: ReadonlyArray<Generation>) =>
+  Object.entries(Object.groupBy(generations.filter(countsToQuota), ({ createdAt }) => KeySpending.dayOf(createdAt)))
+    .filter(([, jobs = []]) => jobs.length > imagesPerDay)
+    .map(([day, jobs = []]) => `${jobs.length} jobs count to the quota of ${day}, which is ${imagesPerDay}`)
+
+const countsToQuota = ({ plan, refunded }: Generation): boolean => plan === "studio" && !refunded
 
 /** The same in the middle of a story. Looks another time if a unit of work that hangs holds the memory. */
 export const checkLimitsNow = Effect.fnUntraced(function*(world: World) {
@@ -135,7 +152,8 @@ const problemsOf = ({ jobs, key, line, refusals }: Request): ReadonlyArray<strin
   if (jobs.size > 1) return [`key ${key} created ${jobs.size} jobs`]
   const last = refusals.at(-1)
   const strange = refusals.filter((refusal) => refusal.startsWith("died"))
-  const isRefused = last === "InsufficientCredits" || (line !== undefined && last === "KeyBudgetExceeded")
+  const isUnpaid = last === (planOf(key) === "studio" ? "QuotaExceeded" : "InsufficientCredits")
+  const isRefused = isUnpaid || (line !== undefined && last === "KeyBudgetExceeded")
   const unanswered = jobs.size === 0 && !isRefused ? [`key ${key} ended with ${last}`] : []
   return [...strange.map((refusal) => `key ${key} ${refusal}`), ...unanswered]
 }
@@ -178,13 +196,19 @@ const checkBooks = (world: World, host: StoryHost) =>
           (sum, { costCredits }) => sum + (costCredits ?? 0),
           0
         )
-        const left = (yield* ledger.balances(account, yield* DateTime.now)).credits
+        const now = yield* DateTime.now
+        const { credits: left, quotaUsed } = yield* ledger.balances(account, now)
+        const counted = own.filter((job) =>
+          countsToQuota(job) && KeySpending.dayOf(job.createdAt) === KeySpending.dayOf(now)
+        ).length
+        const used = quotaUsed.get("image") ?? 0
         return [
           ...wrong.map(({ id, status }) =>
             `${status} ${id}: charges ${count("charge", id)}, refunds ${count("refund", id)}`
           ),
           ...charges === own.length ? [] : [`${charges} charges for ${own.length} jobs`],
-          ...left === credits - spent ? [] : [`${left} credits are left after ${spent} of ${credits} were spent`]
+          ...left === credits - spent ? [] : [`${left} credits are left after ${spent} of ${credits} were spent`],
+          ...used === counted ? [] : [`${used} images are counted to the quota of today; ${counted} jobs are`]
         ]
       }))
     return [...problems.map((problem) => JSON.stringify(problem)), ...found.flat()]

@@ -14,6 +14,9 @@ const Place = upTo(hostsMax - 1)
 /** One of the running hosts, modulo their number. */
 const Host = upTo(hostsMax - 1)
 
+/** How far a clock is ahead, in milliseconds. */
+const Skew = Schema.Literals([0, -1_500, 1_500])
+
 /** A client sends requests with these idempotency keys at once. The key also decides what the job does. */
 const Create = Schema.TaggedStruct("create", {
   account: upTo(accountsMax - 1),
@@ -66,7 +69,7 @@ export type Step = typeof Step.Type
 /** A story. */
 export const Story = Schema.Struct({
   /** How far the clock of each host is ahead of the database's, in milliseconds. */
-  skews: Schema.Tuple([0, 1, 2].map(() => Schema.Literals([0, -1_500, 1_500]))),
+  skews: Schema.Tuple([Skew, Skew, Skew]),
   steps: Schema.Array(Step).check(Schema.isMinLength(1), Schema.isMaxLength(18))
 })
 /** Type of `Story`. */

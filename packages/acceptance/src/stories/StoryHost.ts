@@ -3,6 +3,7 @@
  * sweeps. Hosts of a story share its database, its files, its upstream and the receiver of
  * webhooks. Each has faults and a clock of its own.
  */
+import { PlanTable } from "@kinora/accounts"
 import { AddressGuard } from "@kinora/address-guard"
 import type { Model } from "@kinora/catalog"
 import { DefaultModels } from "@kinora/catalog"
@@ -51,7 +52,14 @@ export interface StoryHost {
 }
 
 /** Model of all jobs. Images can be sent with them. */
-export const model: Model.ModelInput = { ...DefaultModels.still, driver: { name: "scripted", options: {} } }
+export const model: Model.ModelInput = {
+  ...DefaultModels.still,
+  studio_eligible: true,
+  driver: { name: "scripted", options: {} }
+}
+
+/** Images per day that the Studio plan of each account pays for: 1 of its 2 possible jobs with that plan. */
+export const imagesPerDay = 1
 
 /** Starts a host. It runs until it is stopped or killed. */
 export const start = Effect.fnUntraced(function*(options: StoryHostOptions) {
@@ -88,11 +96,18 @@ export const start = Effect.fnUntraced(function*(options: StoryHostOptions) {
 // internal
 // -----------------------------------------------------------------------------
 
+const { studio } = PlanTable.defaults
+
+const planTable: PlanTable.PlanTable = {
+  ...PlanTable.defaults,
+  studio: { ...studio, pro: { ...studio.pro, quota: { images: imagesPerDay, videos: 0 } } }
+}
+
 const key = Redacted.make("0123456789abcdef0123456789abcdef")
 
 const servicesLayer = ({ faults, shared, stores }: StoryHostOptions) =>
   Layer.mergeAll(
-    Services.layer({ models: [model], scheduler: { attemptsMax: 3 } }),
+    Services.layer({ models: [model], planTable, scheduler: { attemptsMax: 3 } }),
     Budget.layer,
     RateLimit.layer
   ).pipe(

@@ -45,8 +45,11 @@ export interface World {
   readonly hosts: Hosts.Hosts
 }
 
-/** Credits of each account, which pay for 6 of its 8 possible jobs. */
-export const credits = 48
+/** Credits of each account, which pay for 4 of its 6 possible jobs with credits. */
+export const credits = 32
+
+/** Returns the plan group that pays for the job of a request: 2 of the 8 possible jobs of an account count to its quota. */
+export const planOf = (key: number): "credits" | "studio" => key < 6 ? "credits" : "studio"
 
 /** The budget of one API key of each account: 2 of its 4 possible jobs per day, and 3 per month. */
 export const budget: KeyBudget.KeyBudget = {
@@ -190,16 +193,17 @@ const create = Effect.fnUntraced(function*(request: Request) {
   const accounts = yield* Accounts.Accounts
   const generations = yield* Generations.Generations
   const account = yield* accounts.get(accountOf(text))
+  const plan = planOf(key)
   const params = { prompt: Surroundings.promptOf(key), ...yield* imagesOf(request) }
   const identity = {
     scope: `create:${text}`,
     key: `key ${key}`,
     endpoint: "generations",
-    fingerprint: yield* Fingerprint.make({ plan: "credits", model: StoryHost.model.id, params })
+    fingerprint: yield* Fingerprint.make({ plan, model: StoryHost.model.id, params })
   }
   const { generation } = yield* generations.create({
     account,
-    plan: "credits",
+    plan,
     model: StoryHost.model.id,
     params,
     identity,
