@@ -21,66 +21,66 @@ import * as EndpointGroup from "./endpointGroup.ts"
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
   EndpointGroup.make(Api, "generations", function*(handlers) {
-      const generations = yield* Generations
-      const creation = yield* Creation.make(options)
-      const places = yield* WaitingPlaces.make(options)
-      const endOf = yield* SessionEnds.makeAwaitEnd(options)
-      const get = yield* makeGet(options)
-      const getFinal = yield* makeGetFinal(options)
-      const { links, respond, respondWithPage } = yield* makeRespond(options)
+    const generations = yield* Generations
+    const creation = yield* Creation.make(options)
+    const places = yield* WaitingPlaces.make(options)
+    const endOf = yield* SessionEnds.makeAwaitEnd(options)
+    const get = yield* makeGet(options)
+    const getFinal = yield* makeGetFinal(options)
+    const { links, respond, respondWithPage } = yield* makeRespond(options)
 
-      const raw = handlers.handleRaw(
-        "create",
-        answers(Creation.creationRefusals, function*({ headers }) {
-          const payload = yield* createPayload
-          yield* creation.describe(payload.plan)
-          const asked = { endpoint: "generations", key: headers["idempotency-key"], body: payload } as const
-          const { generation, replayed } = yield* creation.create(asked, Effect.succeed(payload))
-          const { baseUrl } = yield* links
-          return HttpServerResponse.setHeaders(
-            HttpServerResponse.setStatus(yield* respond(generation), replayed ? 200 : 201),
-            { "location": `${baseUrl}${pathOf(generation.id)}`, "idempotent-replayed": String(replayed) }
-          )
+    const raw = handlers.handleRaw(
+      "create",
+      answers(Creation.creationRefusals, function*({ headers }) {
+        const payload = yield* createPayload
+        yield* creation.describe(payload.plan)
+        const asked = { endpoint: "generations", key: headers["idempotency-key"], body: payload } as const
+        const { generation, replayed } = yield* creation.create(asked, Effect.succeed(payload))
+        const { baseUrl } = yield* links
+        return HttpServerResponse.setHeaders(
+          HttpServerResponse.setStatus(yield* respond(generation), replayed ? 200 : 201),
+          { "location": `${baseUrl}${pathOf(generation.id)}`, "idempotent-replayed": String(replayed) }
+        )
       })
+    )
 
-      return raw.handleAll({
-        list: answers([], function*({ query: { cursor, from, limit = pageSizeDefault, q, to, ...selection } }) {
-          const { account } = yield* CurrentKey
-          // The cursor is the id of the last job of a page, which clients do not rely on.
-          const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
-          if (cursor !== undefined && before === undefined) return yield* invalidCursor
-          const criteria = { ...selection, text: q, createdAfter: from, createdBefore: to, before, limit }
-          const { generations: page, next } = yield* generations.list(account, criteria)
-          return yield* respondWithPage(page, next)
-        }),
+    return raw.handleAll({
+      list: answers([], function*({ query: { cursor, from, limit = pageSizeDefault, q, to, ...selection } }) {
+        const { account } = yield* CurrentKey
+        // The cursor is the id of the last job of a page, which clients do not rely on.
+        const before = cursor === undefined ? undefined : GenerationId.parse(cursor)
+        if (cursor !== undefined && before === undefined) return yield* invalidCursor
+        const criteria = { ...selection, text: q, createdAfter: from, createdBefore: to, before, limit }
+        const { generations: page, next } = yield* generations.list(account, criteria)
+        return yield* respondWithPage(page, next)
+      }),
 
-        get: ({ params: { id }, query: { wait = 0 } }) => wait === 0 ? get(id) : getFinal(id, wait),
+      get: ({ params: { id }, query: { wait = 0 } }) => wait === 0 ? get(id) : getFinal(id, wait),
 
-        events: answers(["NotFound"], function*({ params: { id } }) {
-          const { account } = yield* CurrentKey
-          // Read before the status line is sent, because afterwards the request cannot be rejected.
-          const first = yield* generations.get(account, id)
-          if (yield* hasSeen(first)) return HttpServerResponse.empty({ status: 204 })
-          const mayFollow = yield* places.longPoll
-          const later = mayFollow ? generations.changes(account, id) : Stream.empty
-          return EventStream.response(
-            Stream.concat(
-              Stream.succeed(first),
-              Stream.dropWhile(later, ({ status }) => status === first.status)
-            ).pipe(Stream.interruptWhen(yield* endOf(account))),
-            toEvent(yield* links),
-            options.eventsHeartbeat,
-            mayFollow || first.finishedAt !== null
-          )
-        }),
+      events: answers(["NotFound"], function*({ params: { id } }) {
+        const { account } = yield* CurrentKey
+        // Read before the status line is sent, because afterwards the request cannot be rejected.
+        const first = yield* generations.get(account, id)
+        if (yield* hasSeen(first)) return HttpServerResponse.empty({ status: 204 })
+        const mayFollow = yield* places.longPoll
+        const later = mayFollow ? generations.changes(account, id) : Stream.empty
+        return EventStream.response(
+          Stream.concat(
+            Stream.succeed(first),
+            Stream.dropWhile(later, ({ status }) => status === first.status)
+          ).pipe(Stream.interruptWhen(yield* endOf(account))),
+          toEvent(yield* links),
+          options.eventsHeartbeat,
+          mayFollow || first.finishedAt !== null
+        )
+      }),
 
-        cancel: answers(["NotFound", "NotCancellable"], function*({ params: { id } }) {
-          const { account } = yield* CurrentKey
-          return yield* respond(yield* generations.cancel(account, id))
-        })
+      cancel: answers(["NotFound", "NotCancellable"], function*({ params: { id } }) {
+        const { account } = yield* CurrentKey
+        return yield* respond(yield* generations.cancel(account, id))
       })
     })
-  )
+  })
 
 /** Makes the handler that returns the current state of a job. */
 export const makeGet = Effect.fnUntraced(function*(options: HttpServerOptions) {
