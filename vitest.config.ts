@@ -54,7 +54,6 @@ class LongestWaitsFirst extends LongestFirst {
     "acceptance/test/workerCrash.integration.test.ts",
     "acceptance/test/console/pages.test.ts",
     "acceptance/test/console/pages.integration.test.ts",
-    "acceptance/test/console/walk.integration.test.ts",
     "bench/test/main.integration.test.ts",
     "acceptance/test/webhookDrill.integration.test.ts",
     "acceptance/test/stop.integration.test.ts",

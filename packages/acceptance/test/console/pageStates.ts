@@ -11,8 +11,40 @@ import type { Define, Stand } from "./Stand.ts"
 import { states, still } from "./states.ts"
 import type { Visit } from "./Visitor.ts"
 
-/** Declares the tests. */
+/** Declares the tests of all states, and of the accessibility of all pages. */
 export const declare = (test: Define, visit: Visit): void => {
+  declareMarkup(test, visit)
+  declareContents(test, visit)
+}
+
+/**
+ * Declares the tests of the states that depend on the database. The others are states of the browser: the tests themselves
+ * answer the requests.
+ */
+export const declareData = (test: Define, visit: Visit): void => {
+  test("every page shows its data", async (stand) => {
+    const visitors = await visit(stand)
+    for (const { name, path, viewer } of pages) {
+      if (viewer === "nobody") continue
+      const { page, takeRefusals } = visitors[viewer]
+      takeRefusals()
+      await page.goto(urlOf(stand, path(visitors.ids)))
+      await CommonStates.awaitReady(page)
+      for (const change of states[name]?.changes ?? []) await buttonOf(page, change).waitFor()
+      assert.strictEqual(await page.getByRole("alert").count(), 0, name)
+      assert.deepStrictEqual(takeRefusals(), [], name)
+    }
+  })
+
+  declareContents(test, visit)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Whether a page shows a placeholder, errors and the end of its session, and can be used by everybody. */
+const declareMarkup = (test: Define, visit: Visit): void => {
   for (const { name, path, viewer } of dataPages) {
     test(`${name} has all states, and is accessible`, async (stand) => {
       const visitors = await visit(stand)
@@ -51,7 +83,10 @@ export const declare = (test: Define, visit: Visit): void => {
     }
     assert.deepStrictEqual(dataPages.map(({ name }) => name).toSorted(), Object.keys(states).toSorted())
   })
+}
 
+/** What a page shows if there is nothing to show, and to sessions with fewer rights. */
+const declareContents = (test: Define, visit: Visit): void => {
   test("every page says if there is nothing to show", async (stand) => {
     const visitors = await visit(stand)
     const account = await stand.open()
@@ -95,10 +130,6 @@ export const declare = (test: Define, visit: Visit): void => {
     }
   })
 }
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
 
 type PageWithStates = ConsolePage & { readonly viewer: "account" | "operator" }
 
