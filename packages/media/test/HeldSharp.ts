@@ -4,7 +4,7 @@ import { Effect, type Fiber, type Scope } from "effect"
 import sharp, { type Sharp } from "sharp"
 
 /** A decode that waits for the test. */
-export interface HeldDecode {
+interface HeldDecode {
   /** Waits until the decode would begin. */
   readonly isReached: Effect.Effect<void>
   /** Lets it begin. */
