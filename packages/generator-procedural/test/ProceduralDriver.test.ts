@@ -66,7 +66,7 @@ it.live("passes its options to the generator", () =>
     const operation = yield* generator.submit(request("fails", { prompt: "bauhaus" }))
     const status = yield* Effect.repeat(generator.poll(operation), { while: ({ _tag }) => _tag === "Pending" })
     assert.strictEqual(status._tag, "Failed")
-  }).pipe(Effect.scoped), 60_000)
+  }).pipe(Effect.scoped))
 
 it("rejects options that it does not have", () => {
   const wrong = [{ encoder: "h265" }, { load: { failure_rate: 2 } }, { threads: 0 }, { thread: 1 }]

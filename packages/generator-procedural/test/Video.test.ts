@@ -79,7 +79,7 @@ it.live("stops drawing an interrupted video, and frees its thread", () =>
     yield* Fiber.interrupt(drawn)
     assert.isAbove((yield* pool.draw(picture)).bytes.length, 100)
     assert.isBelow(drawnShare, 1)
-  }).pipe(Effect.scoped), 60_000)
+  }).pipe(Effect.scoped))
 
 it.effect("draws an operation of a version without videos", () =>
   Effect.gen(function*() {

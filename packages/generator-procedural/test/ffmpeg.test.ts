@@ -45,7 +45,7 @@ it.live("gives the program every frame, reads the file that it writes, and remov
     assert.match(yield* text(folder, "arguments"), /-s 64x48 -r 24 -i pipe:0 .*-c:v libx264/u)
     const written = yield* text(folder, "path")
     assert.strictEqual((yield* Effect.flip(Effect.tryPromise(() => stat(written))))._tag, "UnknownError")
-  }).pipe(Effect.scoped), 60_000)
+  }).pipe(Effect.scoped))
 
 it.live("fails a video with the message of the program, and draws the next one", () =>
   Effect.gen(function*() {
@@ -57,7 +57,7 @@ it.live("fails a video with the message of the program, and draws the next one",
     assert.strictEqual(error._tag, "NotDrawn")
     assert.match(error.message, /ffmpeg ended with code 3: no room/u)
     assert.isAbove((yield* pool.draw(drawing)).bytes.length, 1000)
-  }).pipe(Effect.scoped), 60_000)
+  }).pipe(Effect.scoped))
 
 const chosen = (choice: ProceduralGenerator.EncoderChoice, path: string) => Effect.flatten(chooseEncoder(choice, path))
 
@@ -84,4 +84,4 @@ it.live("tries the program once, for the first video", () =>
     assert.isTrue(Exit.isFailure(yield* Effect.exit(text(folder, "trials"))))
     for (let video = 0; video < 2; video++) yield* pool.draw(drawing)
     assert.strictEqual(yield* text(folder, "trials"), "tried\n")
-  }).pipe(Effect.scoped), 60_000)
+  }).pipe(Effect.scoped))

@@ -170,7 +170,7 @@ export const suite = <E>(
             assert.strictEqual(accepted, request.limit)
           }).pipe(Effect.scoped, Random.withSeed(seed)),
         { discard: true }
-      ), 30_000)
+      ))
 
     it.effect("of budgets are at most as large as the request allows, and never exceed the day", () =>
       Effect.gen(function*() {
