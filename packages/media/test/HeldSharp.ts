@@ -7,7 +7,7 @@ import sharp, { type Sharp } from "sharp"
 interface HeldDecode {
   /** Waits until the decode would begin. */
   readonly isReached: Effect.Effect<void>
-  /** Lets it begin. */
+  /** Begins it. */
   readonly release: Effect.Effect<void>
 }
 
@@ -24,11 +24,8 @@ export const make: Effect.Effect<HeldSharp, never, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {
       const prototype: Sharp = Object.getPrototypeOf(sharp())
-      const { metadata: readHeader, toBuffer: decode } = prototype
       return {
-        decode,
         ended: Promise.withResolvers<void>(),
-        readHeader,
         toBuffer: vi.spyOn(prototype, "toBuffer"),
         metadata: vi.spyOn(prototype, "metadata")
       }
@@ -40,14 +37,15 @@ export const make: Effect.Effect<HeldSharp, never, Scope.Scope> = Effect.map(
         metadata.mockRestore()
       })
   ),
-  ({ decode, ended, metadata, readHeader, toBuffer }) => ({
+  ({ ended, metadata, toBuffer }) => ({
     holdDecode: Effect.sync(() => {
       const reached = Promise.withResolvers<void>()
       const released = Promise.withResolvers<void>()
       toBuffer.mockImplementationOnce(async function(this: Sharp, options) {
         reached.resolve()
         await Promise.race([released.promise, ended.promise])
-        return await decode.call(this, options)
+        // This implementation serves one call.
+        return await this.toBuffer(options)
       })
       return { isReached: Effect.promise(() => reached.promise), release: Effect.sync(released.resolve) }
     }),
@@ -55,7 +53,7 @@ export const make: Effect.Effect<HeldSharp, never, Scope.Scope> = Effect.map(
       Effect.gen(function*() {
         const read = Promise.withResolvers<void>()
         metadata.mockImplementationOnce(function(this: Sharp) {
-          const header = readHeader.call(this)
+          const header = this.metadata()
           // Before the work continues, and whatever the header is.
           void header.then(() => read.resolve(), () => read.resolve())
           return header

@@ -43,7 +43,7 @@ export const declareData = (test: Define, visit: Visit): void => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** Whether a page shows a placeholder, errors and the end of its session, and can be used by everybody. */
+/** Declares the tests of placeholders, errors, the end of a session, and accessibility. */
 const declareMarkup = (test: Define, visit: Visit): void => {
   for (const { name, path, viewer } of dataPages) {
     test(`${name} has all states, and is accessible`, async (stand) => {
@@ -85,7 +85,7 @@ const declareMarkup = (test: Define, visit: Visit): void => {
   })
 }
 
-/** What a page shows if there is nothing to show, and to sessions with fewer rights. */
+/** Declares the tests of pages with nothing to show, and of sessions with fewer rights. */
 const declareContents = (test: Define, visit: Visit): void => {
   test("every page says if there is nothing to show", async (stand) => {
     const visitors = await visit(stand)
