@@ -1,7 +1,7 @@
 import { createLedger, InsufficientCreditsError } from "@kinora/ledger/promise"
-import pg from "pg"
+import { Pool } from "pg"
 
-const pool = new pg.Pool({ connectionString: process.env["DATABASE_URL"] })
+const pool = new Pool({ connectionString: process.env["DATABASE_URL"] })
 // Creates or updates the tables, and books expired lots in the background.
 const ledger = await createLedger({ pool })
 await pool.query("CREATE TABLE render (id text PRIMARY KEY)")

@@ -37,7 +37,7 @@ export type CreateLedgerOptions = Storage & Service.LedgerOptions & {
   readonly sweep?: boolean | undefined
 }
 
-/** What a charge takes: credits of lots, or one of a daily quota. */
+/** The price of a charge: credits of lots, or one of a daily quota. */
 export type Amount =
   | {
     /** All or nothing. 0 to 10^12. */
@@ -109,39 +109,35 @@ export interface Ledger extends AsyncDisposable {
 export const createLedger = async (options: CreateLedgerOptions): Promise<Ledger> => {
   const { close, run } = await make(layersOf(options), options)
   const call = <A>(
-    command: CallOptions,
-    effect: (ledger: Service.Ledger["Service"]) => Effect.Effect<A, Refusal | StorageError>
-  ) => run(Service.Ledger.use(effect), command, errorOf)
+    { at, ...command }: Call,
+    effect: (ledger: Service.Ledger["Service"], at: DateTime.Utc) => Effect.Effect<A, Refusal | StorageError>
+  ) => {
+    const time = at === undefined ? DateTime.now : Effect.succeed(DateTime.fromDateUnsafe(at))
+    return run(Effect.flatMap(time, (at) => Service.Ledger.use((ledger) => effect(ledger, at))), command, errorOf)
+  }
 
   return {
     charge: (command) =>
-      call(command, ({ charge }) => {
-        const { account, at, reference } = command
-        return charge({ account, reference, amount: amountOf(command), at: timeOf(at) })
+      call(command, ({ charge }, at) => {
+        const { account, reference } = command
+        return charge({ account, reference, amount: amountOf(command), at })
       }),
     check: (command) =>
-      call(command, ({ check }) => {
-        const { account, at } = command
-        return check({ account, amount: amountOf(command), at: timeOf(at) })
-      }),
+      call(command, ({ check }, at) => check({ account: command.account, amount: amountOf(command), at })),
     refund: (command) =>
-      call(command, ({ refund }) => {
-        const { account, at, reference } = command
-        return refund({ account, reference, at: timeOf(at) })
-      }),
+      call(command, ({ refund }, at) => refund({ account: command.account, reference: command.reference, at })),
     grant: (command) =>
-      call(command, ({ grant }) => {
-        const { at, expiresAt, signal: _signal, tx: _tx, ...rest } = command
-        return grant({ ...rest, expiresAt: timeOf(expiresAt), at: timeOf(at) })
+      call(command, ({ grant }, at) => {
+        const { expiresAt, signal: _signal, tx: _tx, ...rest } = command
+        return grant({ ...rest, expiresAt: DateTime.fromDateUnsafe(expiresAt), at })
       }),
     revoke: (command) =>
-      call(command, ({ revoke }) => {
-        const { account, at } = command
+      call(command, ({ revoke }, at) => {
         const lot = LotId.parse(command.lot)
         if (lot === undefined) return Effect.die(new TypeError(`Expected the id of a lot, lot_…, got "${command.lot}"`))
-        return revoke({ account, lot, at: timeOf(at) })
+        return revoke({ account: command.account, lot, at })
       }),
-    balances: (query) => call(query, ({ balances }) => balances(query.account, timeOf(query.at))),
+    balances: (query) => call(query, ({ balances }, at) => balances(query.account, at)),
     entries: (query) =>
       call(query, ({ entries }) => {
         const { account, before, limit, reference } = query
@@ -175,5 +171,3 @@ const amountOf = (amount: Amount): Books.ChargeCommand["amount"] => {
   const { credits, imagesOnlyAllowed = false, trialAllowed } = amount
   return { _tag: "Credits", credits, imagesOnlyAllowed, trialAllowed }
 }
-
-const timeOf = (time: Date = new Date()): DateTime.Utc => DateTime.fromDateUnsafe(time)

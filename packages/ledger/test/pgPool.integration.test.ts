@@ -2,7 +2,7 @@
 import * as External from "@kinora/persistence/external"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer } from "effect"
-import pg from "pg"
+import { Pool } from "pg"
 import * as Ledger from "../src/Ledger.ts"
 import * as LedgerContract from "./LedgerContract.ts"
 import * as LedgerTransactionsContract from "./LedgerTransactionsContract.ts"
@@ -12,7 +12,7 @@ const pool = Effect.gen(function*() {
   const connectionString = yield* TestDatabase.postgresUrl
   return yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const pool = new pg.Pool({ connectionString, max: 16 })
+      const pool = new Pool({ connectionString, max: 16 })
       // The database is dropped before the sockets of the pool are closed.
       pool.on("error", () => {})
       return pool

@@ -1,8 +1,8 @@
 /** The ledger of programs without Effect, on a pool of `pg`. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Exit, Scope } from "effect"
-import pg from "pg"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Pool, type PoolClient } from "pg"
 import { createLedger, InsufficientCreditsError, type Ledger } from "../src/promise.ts"
 
 const expiresAt = new Date("2099-01-01T00:00:00Z")
@@ -12,11 +12,11 @@ const waitingForLocks = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'L
 describe("createLedger with a pool", () => {
   const scope = Effect.runSync(Scope.make())
   let url: string
-  let pool: pg.Pool
+  let pool: Pool
   let ledger: Ledger
   beforeAll(async () => {
     url = await Effect.runPromise(Scope.provide(TestDatabase.postgresUrl, scope))
-    pool = new pg.Pool({ connectionString: url, max: 10 })
+    pool = new Pool({ connectionString: url, max: 10 })
     // A test terminates a session, and the database is dropped before the sockets of the pool are closed.
     pool.on("connect", (client) => client.on("error", () => {}))
     pool.on("error", () => {})
@@ -32,7 +32,7 @@ describe("createLedger with a pool", () => {
   const open = (account: string, credits: number) =>
     ledger.grant({ account, reference: "start", kind: "addon", credits, expiresAt })
 
-  const inTransaction = async <A>(body: (client: pg.PoolClient) => Promise<A>): Promise<A> => {
+  const inTransaction = async <A>(body: (client: PoolClient) => Promise<A>): Promise<A> => {
     const client = await pool.connect()
     try {
       await client.query("BEGIN")

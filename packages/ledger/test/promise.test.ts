@@ -1,5 +1,5 @@
 /** The ledger of programs without Effect, in memory. */
-import { assert, it } from "vitest"
+import { assert, it } from "@effect/vitest"
 import { createLedger, QuotaExceededError, UnknownLotError } from "../src/promise.ts"
 
 const expiresAt = new Date("2099-01-01T00:00:00Z")

@@ -23,7 +23,7 @@ import { UnitOfWork } from "./UnitOfWork.ts"
 /** A transaction that a caller has opened. Use one per transaction, from its `BEGIN` to its `COMMIT`. */
 export interface Transaction extends External.Transaction {}
 
-/** What is used of a client of `pg`: `pg.Client` and `pg.PoolClient` fit. */
+/** The used part of a client of `pg`: `pg.Client` and `pg.PoolClient` fit. */
 export interface PgClient {
   query(config: {
     readonly text: string
@@ -32,7 +32,7 @@ export interface PgClient {
   }): Promise<{ readonly rows: ReadonlyArray<object>; readonly command: string }>
 }
 
-/** What is used of a pool of `pg`: `pg.Pool` fits. */
+/** The used part of a pool of `pg`: `pg.Pool` fits. */
 export interface PgPool {
   connect(): Promise<PgClient & { release(destroy?: boolean): void }>
 }
@@ -56,7 +56,7 @@ export const join = (
   )
 
 /**
- * Runs what joined calls left to do after the commit, for example to wake workers. Call it after the `COMMIT`. Without it,
+ * Runs the effects that joined calls left for the time after the commit, for example to wake workers. Call it after the `COMMIT`. Without it,
  * the background work of the packages does the same later.
  */
 export const committed = (transaction: Transaction): Effect.Effect<void> =>
@@ -69,12 +69,6 @@ export const committed = (transaction: Transaction): Effect.Effect<void> =>
 /** Provides a client over the connections of a pool of `pg`. Leaves the pool open. */
 export const layerPg = (pool: PgPool): Layer.Layer<SqlClient.SqlClient> =>
   Layer.effect(SqlClient.SqlClient, Client.make(lease(pool))).pipe(Layer.provide(Reactivity.layer))
-
-/** Provides a client that runs on the surrounding one, and can join transactions of other drivers. */
-export const layer: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient> = Layer.effect(
-  SqlClient.SqlClient,
-  Effect.flatMap(SqlClient.SqlClient, (sql) => Client.make(sql.reserve))
-).pipe(Layer.provide(Reactivity.layer))
 
 // -----------------------------------------------------------------------------
 // internal

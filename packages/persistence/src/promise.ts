@@ -3,16 +3,17 @@
  *
  * Packages make their own promise API with this module. Programs use that API.
  */
-import { type Brand, Cause, DateTime, Effect, Exit, Layer, ManagedRuntime, Redacted } from "effect"
+import { type Brand, Cause, DateTime, Effect, Exit, Layer, ManagedRuntime } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as External from "./external.ts"
+import { openPool } from "./internal/external/openPool.ts"
 import type * as Migrations from "./Migrations.ts"
 import { StorageError } from "./StorageError.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 
 /**
- * Where a service stores its data: on the connections of the program's pool of `pg`, in a Postgres that it connects to
- * itself (requires `@effect/sql-pg`), or in the memory of the process, for tests.
+ * Where a service stores its data: on the connections of the program's pool of `pg`, on those of a pool of its own, or in
+ * the memory of the process, for tests.
  */
 export type Storage =
   | { readonly pool: External.PgPool }
@@ -72,7 +73,7 @@ export interface Layers<Services> {
 export interface Runtime<Services> {
   /**
    * Runs an effect, in the transaction of the caller if there is one. Rejects with what `errorOf` returns for a failure,
-   * with `StorageFailedError`, with a defect as it is, and with the reason of the signal after an abort.
+   * with `StorageFailedError`, with the value of a defect, and with the reason of the signal after an abort.
    */
   readonly run: <A, E>(
     effect: Effect.Effect<A, E | StorageError, Services | UnitOfWork>,
@@ -85,15 +86,17 @@ export interface Runtime<Services> {
 
 /** Builds the layer for a storage. Rejects if the database is unavailable, or its tables are newer than this build. */
 export const make = async <Services>(layers: Layers<Services>, storage: Storage): Promise<Runtime<Services>> => {
-  const isMemory = "memory" in storage
+  const opened = "url" in storage ? await openPool(storage.url) : undefined
+  const pool = "pool" in storage ? storage.pool : opened
+  const client = pool && External.layerPg(pool)
   const runtime = ManagedRuntime.make(
-    isMemory ? layers.memory : Layer.provide(layers.postgres, await clientOf(storage))
+    client === undefined ? layers.memory : Layer.provide(layers.postgres, client)
   )
   const context = await runtime.context()
   return {
     run: async (effect, { signal, tx }, errorOf) => {
       signal?.throwIfAborted()
-      if (tx !== undefined && isMemory) {
+      if (tx !== undefined && client === undefined) {
         throw new TypeError("A service in memory cannot join a transaction; leave out tx")
       }
       const joined = tx === undefined ? effect : External.join(transactionOf(tx))(effect)
@@ -104,20 +107,16 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
       if (failure === undefined) throw Cause.squash(exit.cause)
       throw failure.error instanceof StorageError ? new StorageFailedError(failure.error) : errorOf(failure.error)
     },
-    close: () => runtime.dispose()
+    close: async () => {
+      await runtime.dispose()
+      await opened?.end()
+    }
   }
 }
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const clientOf = async (storage: Exclude<Storage, { readonly memory: true }>) => {
-  if ("pool" in storage) return External.layerPg(storage.pool)
-  // Loaded on demand, since programs with a pool do without.
-  const { PgClient } = await import("@effect/sql-pg")
-  return Layer.provide(External.layer, PgClient.layer({ url: Redacted.make(storage.url) }))
-}
 
 const transactionOf = (tx: External.PgClient | External.Transaction): External.Transaction =>
   "turn" in tx ? tx : External.fromPg(tx)

@@ -1,13 +1,13 @@
 /** A pool of `pg` over an empty database. */
 import { TestDatabase } from "@kinora/testkit"
 import { Effect } from "effect"
-import pg from "pg"
+import { Pool } from "pg"
 
 export const pool = Effect.gen(function*() {
   const connectionString = yield* TestDatabase.postgresUrl
   return yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const pool = new pg.Pool({ connectionString, max: 16 })
+      const pool = new Pool({ connectionString, max: 16 })
       // Tests terminate sessions, and the database is dropped before the sockets of the pool are closed.
       pool.on("connect", (client) => client.on("error", () => {}))
       pool.on("error", () => {})

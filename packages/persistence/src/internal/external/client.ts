@@ -28,14 +28,13 @@ export const make = Effect.fnUntraced(function*(
     spanAttributes: [["db.system.name", "postgresql"]]
   })
   const afterOwnCommit = client.afterCommit
-  const afterCommit: SqlClient.SqlClient["afterCommit"] = (effect) =>
-    Effect.withFiber((fiber) => {
+  const afterCommit = <R>(effect: Effect.Effect<void, never, R>) =>
+    Effect.withFiber<void, never, R>((fiber) => {
       const transaction = fiber.getRef(Current)
       if (transaction === undefined) return afterOwnCommit(effect)
-      const later = effect.pipe(
-        Effect.provideService(Current, undefined),
-        Effect.provideContext(Context.omit(client.transactionService)(fiber.context) as typeof fiber.context)
-      ) as Effect.Effect<void>
+      // Those of the fiber, which the effect requires, without the transaction.
+      const services = Context.omit(client.transactionService)(fiber.context) as Context.Context<R>
+      const later = effect.pipe(Effect.provideService(Current, undefined), Effect.provideContext(services))
       // When the savepoint is released, so that what is undone is not run.
       return afterOwnCommit(Effect.sync(() => void transaction.afterCommit.push(later)))
     })

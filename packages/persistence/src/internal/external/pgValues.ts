@@ -4,13 +4,16 @@ import postgresArray from "postgres-array"
 
 /** Parsers of a query of `pg`: those of `pg-types`, except for the types below. */
 export const types = {
-  getTypeParser: (oid: number, format?: string): (value: string) => unknown =>
-    parsers.get(oid) ?? pgTypes.getTypeParser(oid, format === "binary" ? "binary" : "text")
+  // The server responds in text format, which `pg` asks for.
+  getTypeParser: (oid: number): (value: string) => unknown => parsers.get(oid) ?? parserOf(oid)
 }
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+// Its type lists the built-in types, and returns an identity for all others.
+const parserOf = pgTypes.getTypeParser as (oid: number) => (value: string) => unknown
 
 const asText = (value: string) => value
 

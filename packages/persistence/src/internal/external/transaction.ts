@@ -17,7 +17,7 @@ export interface Transaction {
   readonly query: Query
   /** Held by one call at a time: a savepoint contains all statements that follow it on the connection. */
   readonly turn: Semaphore.Semaphore
-  /** What joined units run after the commit of the caller. */
+  /** Effects of joined units that run after the commit of the caller. */
   readonly afterCommit: Array<Effect.Effect<void>>
 }
 
