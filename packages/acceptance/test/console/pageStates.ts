@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import type { Locator, Page } from "playwright-core"
 import { type ConsolePage, type PageIds, pages } from "../../src/console/ConsolePages.ts"
 import { post } from "../../src/console/ConsoleSeed.ts"
+import type { Tab } from "../../src/console/Tab.ts"
 import * as Accessibility from "./accessibility.ts"
 import { answerData, emptyList } from "./answers.ts"
 import * as CommonStates from "./commonStates.ts"
@@ -13,29 +14,14 @@ import type { Visit } from "./Visitor.ts"
 
 /** Declares the tests of all states, and of the accessibility of all pages. */
 export const declare = (test: Define, visit: Visit): void => {
-  declareMarkup(test, visit)
+  declareStates(test, visit, (tab, name) => Accessibility.check(tab, name))
+  declareAccessibility(test, visit)
   declareContents(test, visit)
 }
 
-/**
- * Declares the tests of the states that depend on the database. The others are states of the browser: the tests themselves
- * answer the requests.
- */
-export const declareData = (test: Define, visit: Visit): void => {
-  test("every page shows its data", async (stand) => {
-    const visitors = await visit(stand)
-    for (const { name, path, viewer } of pages) {
-      if (viewer === "nobody") continue
-      const { page, takeRefusals } = visitors[viewer]
-      takeRefusals()
-      await page.goto(urlOf(stand, path(visitors.ids)))
-      await CommonStates.awaitReady(page)
-      for (const change of states[name]?.changes ?? []) await buttonOf(page, change).waitFor()
-      assert.strictEqual(await page.getByRole("alert").count(), 0, name)
-      assert.deepStrictEqual(takeRefusals(), [], name)
-    }
-  })
-
+/** Declares the tests of all states. The markup of a page does not depend on the database, so its accessibility is tested once. */
+export const declareStatesOnly = (test: Define, visit: Visit): void => {
+  declareStates(test, visit, () => Promise.resolve())
   declareContents(test, visit)
 }
 
@@ -43,23 +29,25 @@ export const declareData = (test: Define, visit: Visit): void => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** Declares the tests of placeholders, errors, the end of a session, and accessibility. */
-const declareMarkup = (test: Define, visit: Visit): void => {
+/** Declares the tests of placeholders, data, errors, and the end of a session. `check` is called on each page with its data. */
+const declareStates = (test: Define, visit: Visit, check: (tab: Tab, name: string) => Promise<void>): void => {
   for (const { name, path, viewer } of dataPages) {
-    test(`${name} has all states, and is accessible`, async (stand) => {
+    test(`${name} has all states`, async (stand) => {
       const visitors = await visit(stand)
       const tab = visitors[viewer]
       const url = urlOf(stand, path(visitors.ids))
       await CommonStates.restoring(tab, async () => {
         await CommonStates.open(tab, url)
         for (const change of states[name]?.changes ?? []) await buttonOf(tab.page, change).waitFor()
-        await Accessibility.check(tab, name)
+        await check(tab, name)
         await CommonStates.offline(tab)
         await CommonStates.expired(tab, url)
       })
     })
   }
+}
 
+const declareAccessibility = (test: Define, visit: Visit): void => {
   test("tabs and other pages are accessible", async (stand) => {
     const visitors = await visit(stand)
     const nobody = await stand.open()

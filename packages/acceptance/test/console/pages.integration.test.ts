@@ -1,4 +1,4 @@
-/** People use the console on Postgres, in a real browser, and read every page. */
+/** People use the console on Postgres, in a real browser, whose pages have all their states. */
 import * as PageStates from "./pageStates.ts"
 import { onConsole } from "./Stand.ts"
 import * as Visitor from "./Visitor.ts"
@@ -6,5 +6,5 @@ import * as Walks from "./walks.ts"
 
 onConsole("the console on Postgres", "Postgres", (test) => {
   Walks.declare(test)
-  PageStates.declareData(test, Visitor.once())
+  PageStates.declareStatesOnly(test, Visitor.once())
 })
