@@ -14,7 +14,7 @@ import { type ConsoleDialog, type DialogIds, dialogs } from "./dialogList.ts"
 import type { Define, Stand } from "./Stand.ts"
 import type { Visit } from "./Visitor.ts"
 
-/** Declares the tests. They change the account of the visitors, so they are the last ones. */
+/** Declares the tests. They change the account of the visitors. */
 export const declare = (test: Define, visit: Visit): void => {
   for (const viewer of ["account", "operator"] as const) {
     test(`every dialog of ${viewer} pages is accessible and can be used with the keyboard`, async (stand) => {
@@ -64,7 +64,9 @@ const prepare = async (stand: Stand, ids: Seeded): Promise<string> => {
   const endpoint = `${account}/webhook-endpoints/${ids.endpoint}`
   const hasFailed = async () => (await read(stand, `${endpoint}/deliveries`)).some(({ status }) => status === "failed")
   if (!await hasFailed()) {
-    // Deliveries that become due while the endpoint is disabled fail.
+    // No receiver responds, so the event is sent again after 10 seconds. Deliveries that become due while the endpoint is
+    // disabled fail.
+    await post(stand.admin, `${endpoint}/test`, {})
     await patch(stand, endpoint, { status: "disabled" })
     await vi.waitFor(async () => assert.isTrue(await hasFailed()), { timeout: 60_000, interval: 500 })
     await patch(stand, endpoint, { status: "enabled" })

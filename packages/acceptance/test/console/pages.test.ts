@@ -1,6 +1,5 @@
 /** The console on PGlite in a real browser: how people use it, its sizes and states, and what it keeps secret. */
 import * as Connection from "./connection.ts"
-import * as Dialogs from "./dialogs.ts"
 import * as FirstLoad from "./firstLoad.ts"
 import * as PageStates from "./pageStates.ts"
 import * as ReachedLimits from "./reachedLimits.ts"
@@ -17,5 +16,4 @@ onConsole("the console on PGlite", "PGlite", (test) => {
   ReachedLimits.declare(test)
   Security.declare(test, visit)
   Connection.declare(test)
-  Dialogs.declare(test, visit)
 })
