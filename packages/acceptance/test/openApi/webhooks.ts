@@ -37,13 +37,13 @@ const steps = async ({ ask, host, send }: Walk) => {
   await ask(resend, operator)
   await host.clock.advance("10 minutes")
   await ask(resend, operator)
-  for (const path of ["", "/sends", "/deliveries", "/deliveries?limit=1", `/deliveries?before=${delivery}`]) {
-    await ask(`GET ${endpoint}${path}`, operator)
-  }
+  const deliveries = ["/deliveries", "/deliveries?limit=1", `/deliveries?before=${delivery}`, `/deliveries/${delivery}`]
+  for (const path of ["", "/sends", ...deliveries]) await ask(`GET ${endpoint}${path}`, operator)
   await ask(`GET ${endpoint}/deliveries?limit=0`, operator)
   await ask(`GET ${endpoints}`, operator)
   await send(`PATCH ${endpoint}`, { status: "disabled" }, operator)
   await ask(`POST ${endpoint}/test`, operator)
+  await send(`POST ${endpoint}/resend-failed`, { since: "2026-01-01T00:00:00Z" }, operator)
   await ask(`DELETE ${endpoint}`, operator)
 }
 
@@ -51,5 +51,6 @@ const steps = async ({ ask, host, send }: Walk) => {
 const bodies = (endpoints: string, endpoint: string): ReadonlyArray<readonly [request: string, body: object]> => [
   [`POST ${endpoints}`, { url, types: ["generation.completed"] }],
   [`PATCH ${endpoint}`, { url: `${url}/2`, types: null, status: "enabled" }],
-  [`POST ${endpoint}/rotate`, {}]
+  [`POST ${endpoint}/rotate`, {}],
+  [`POST ${endpoint}/resend-failed`, { since: "2026-01-01T00:00:00Z" }]
 ]
