@@ -1,6 +1,6 @@
 /**
- * The direct way of the most frequent requests to their handler: those that read a job without waiting. The router, the
- * schemas and the middleware of the framework would take about a tenth of the processor time of such a request.
+ * The direct way of the most frequent requests to their handler: those that read a job without waiting. It saves the
+ * processor time of the router, the schemas and the middleware of the framework.
  *
  * The API declares and implements the endpoint like all others. Requests with a query use that way.
  */
