@@ -42,7 +42,8 @@ export const fromPg = (client: PgClient): Transaction => External.make(client, q
 
 /**
  * Runs an effect in the transaction of a caller, as one unit of work. Calls that join one transaction at the same time
- * run one after the other. The client of the unit must be one of this module, such as `layerPg`.
+ * run one after the other. The client of the unit must be one of this module, such as `layerPg`. Dies inside of a unit or
+ * transaction of that client, since what the unit has written cannot become a part of the caller's.
  */
 export const join = (
   transaction: Transaction
@@ -50,10 +51,13 @@ export const join = (
   effect: Effect.Effect<A, E, R>
 ) => Effect.Effect<A, Exclude<E, SqlError.SqlError> | StorageError, R | UnitOfWork> =>
 (effect) =>
-  UnitOfWork.use(({ atomically }) => atomically(effect)).pipe(
-    Effect.provideService(External.Current, transaction),
-    transaction.turn.withPermits(1)
-  )
+  Effect.withFiber((fiber) => {
+    const unit = UnitOfWork.use(({ atomically }) => atomically(effect))
+    // A call within a call of the same transaction, which has the turn.
+    if (fiber.getRef(External.Current)?.turn === transaction.turn) return unit
+    const joined = unit.pipe(Effect.provideService(External.Current, transaction), transaction.turn.withPermits(1))
+    return UnitOfWork.use(({ isOpen }) => Effect.flatMap(isOpen, (open) => open ? insideOfUnit : joined))
+  })
 
 /**
  * Runs the effects that joined calls left for the time after the commit, for example to wake workers. Call it after the `COMMIT`. Without it,
@@ -73,6 +77,10 @@ export const layerPg = (pool: PgPool): Layer.Layer<SqlClient.SqlClient> =>
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const insideOfUnit = Effect.suspend(() =>
+  Effect.die(new Error("A unit of work is open, so it cannot join the transaction of a caller. Join before it opens"))
+)
 
 const queryOf = (client: PgClient): External.Query => (text, values) =>
   client.query({ text, values: [...values], types })

@@ -118,6 +118,20 @@ it.effect("runs calls that join one transaction at the same time one after the o
     })
   ))
 
+it.effect("joins within a call that has joined, and dies inside of a unit of its own", () =>
+  withCaller((client) =>
+    Effect.gen(function*() {
+      const { atomically } = yield* UnitOfWork
+      const { get, put } = yield* Cells.Cells
+      const join = External.join(External.fromPg(client))
+      yield* join(Effect.andThen(put("outer", 1), External.join(External.fromPg(client))(put("inner", 1))))
+      const exit = yield* Effect.exit(atomically(join(put("unit", 1))))
+      assert.match(String(exit), /A unit of work is open/)
+      yield* query(client, "COMMIT")
+      assert.deepStrictEqual(yield* Effect.forEach(["outer", "inner", "unit"], get), [1, 1, undefined])
+    })
+  ))
+
 it.effect("reads values as @effect/sql-pg does", () =>
   withCaller(() =>
     Effect.gen(function*() {
