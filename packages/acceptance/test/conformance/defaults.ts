@@ -62,6 +62,18 @@ const paintedOn = (stage: Stage): Promise<Painted> => {
   return known
 }
 
+/** Returns the jobs of a host, all of the current day of quotas. Creates them again if midnight has passed. */
+const paintedToday = async (stage: Stage): Promise<Painted> => {
+  const known = await paintedOn(stage)
+  const { quota } = await stateOf(known.account)
+  const dayStart = Date.parse(quota.resets_at) - dayMillis
+  if ([known.draft, known.film].every(({ created_at }) => Date.parse(created_at) >= dayStart)) return known
+  painted.delete(stage)
+  return paintedToday(stage)
+}
+
+const dayMillis = 86_400_000
+
 /** Kind, mode, parameters and charge of a job. */
 const termsOf = ({ cost_credits, kind, mode, model, params, plan, quota_kind }: Completed) => ({
   model,
@@ -204,7 +216,7 @@ const videos = ({ holds }: Define): void => {
 
 const charges = ({ holds }: Define): void => {
   holds(["account.quota", "studio-quota.day", "usage.grouped", "usage.row"], async (stage) => {
-    const { account } = await paintedOn(stage)
+    const { account } = await paintedToday(stage)
     const { credits, quota } = await stateOf(account)
     expect([quota.video, quota.image, credits]).toEqual([
       { limit: 5, used: 1, remaining: 4 },
