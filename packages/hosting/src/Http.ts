@@ -18,6 +18,7 @@ import { createServer, type IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import * as Database from "./Database.ts"
 import * as Disk from "./internal/disk.ts"
+import * as EarlyRequests from "./internal/earlyRequests.ts"
 import { findConsole, findReference } from "./internal/pageDirectories.ts"
 import * as RequestContext from "./internal/requestContext.ts"
 import * as RequestTarget from "./internal/requestTarget.ts"
@@ -263,6 +264,7 @@ const makeServer = () => {
     else if (inProgress !== undefined) inProgress.once("finish", () => socket.end(() => socket.destroy()))
     else socket.end(unreadable(error), () => socket.destroy())
   })
+  EarlyRequests.hold(server)
 
   const endConnections = Effect.sync(() => {
     isEnding = true

@@ -15,8 +15,8 @@ import { PgClient } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
 import { Effect, type Layer, Redacted, type Scope } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
-import { chmod, lstat, mkdir, readdir } from "node:fs/promises"
-import { join } from "node:path"
+import { mkdir } from "node:fs/promises"
+import * as NewDatabase from "./internal/newDatabase.ts"
 import { PgliteSession } from "./internal/PgliteSession.ts"
 
 /** Options for `layer`. */
@@ -65,25 +65,19 @@ export const layerFrom = <E>(
 // internal
 // -----------------------------------------------------------------------------
 
-/** Takes the permissions of other users from all files. PGlite unpacks a new database with mode 0666, whatever the umask. */
-const closeToOthers = async (directory: string): Promise<void> => {
-  for (const name of await readdir(directory, { recursive: true })) {
-    const path = join(directory, name)
-    const stats = await lstat(path)
-    if (!stats.isSymbolicLink() && (stats.mode & 0o077) !== 0) await chmod(path, stats.mode & 0o7700)
-  }
-}
-
 const open = ({ dataDirectory, loadDataDir }: PgliteOptions) =>
   Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
-        if (dataDirectory !== undefined) await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
+        if (dataDirectory !== undefined) {
+          if (loadDataDir === undefined) await NewDatabase.create(dataDirectory)
+          await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
+        }
         const database = await PGlite.create({
           ...(dataDirectory !== undefined && { dataDir: dataDirectory }),
           ...(loadDataDir !== undefined && { loadDataDir })
         })
-        if (dataDirectory !== undefined) await closeToOthers(dataDirectory)
+        if (dataDirectory !== undefined) await NewDatabase.closeToOthers(dataDirectory)
         return database
       },
       catch: (cause) =>

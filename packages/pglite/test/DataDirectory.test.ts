@@ -3,12 +3,14 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, rm } from "node:fs/promises"
+import { existsSync } from "node:fs"
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { inject } from "vitest"
 import { PgliteClient } from "../src/index.ts"
+import * as NewDatabase from "../src/internal/newDatabase.ts"
 
 /** Timeout in milliseconds. Initialising a directory takes a second of an idle core, and tests run in parallel. */
 const startsMax = 120_000
@@ -42,6 +44,32 @@ it.live("keeps every acknowledged row when its process is killed", () =>
     assert.deepStrictEqual(found.slice(0, acknowledged.length), acknowledged.map((id) => ({ id })))
     assert.isAtMost(found.length, acknowledged.length + 1)
   }).pipe(Effect.scoped), startsMax)
+
+it.live("initialises a database if there is no template", () =>
+  Effect.gen(function*() {
+    const directory = join(yield* makeDirectory, "database")
+    yield* Effect.promise(() => NewDatabase.create(directory, join(directory, "nowhere")))
+    assert.deepStrictEqual(yield* onDatabase(directory, statement("SELECT 7 AS id")), [{ id: 7 }])
+  }).pipe(Effect.scoped), startsMax)
+
+it.live("creates the database that a killed process has left unfinished", () =>
+  Effect.gen(function*() {
+    const directory = join(yield* makeDirectory, "database")
+    yield* Effect.promise(async () => {
+      await mkdir(`${directory}.new`)
+      await writeFile(join(`${directory}.new`, "PG_VERSION"), "18")
+    })
+    assert.deepStrictEqual(yield* onDatabase(directory, statement("SELECT 7 AS id")), [{ id: 7 }])
+    assert.isFalse(existsSync(`${directory}.new`))
+  }).pipe(Effect.scoped), startsMax)
+
+it.live("changes nothing in a directory with other files", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    yield* Effect.promise(() => writeFile(join(directory, "letter.txt"), "kept"))
+    yield* Effect.promise(() => NewDatabase.create(directory))
+    assert.deepStrictEqual(yield* Effect.promise(() => readdir(directory)), ["letter.txt"])
+  }).pipe(Effect.scoped))
 
 it.live("fails with a connection error when the directory cannot be opened", () =>
   Effect.gen(function*() {

@@ -1,0 +1,4 @@
+/** Builds the template of new databases in `dist`. */
+import { writeTemplate } from "./newDatabase.ts"
+
+await writeTemplate()
