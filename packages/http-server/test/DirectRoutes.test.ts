@@ -44,3 +44,28 @@ it.effect("responds to a request for a job as the router does", () =>
     yield* suspend(account.id)
     assert.strictEqual(yield* sendBoth(send, "GET", path, { key }), 403)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("responds to a request for a new job as the router does", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ keyRequestsPerMinute: 40, corsOrigins: ["https://app.example.com"] })
+    const { account, key } = yield* Host.openAccount()
+    const path = "/v1/generations"
+    const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
+    const create = (headers: Readonly<Record<string, string>>, sent: unknown = body) =>
+      sendBoth(send, "POST", path, { key, headers, body: sent })
+    assert.strictEqual((yield* send("POST", path, { key, headers: { "idempotency-key": "a" }, body })).status, 201)
+    assert.strictEqual(yield* create({ "idempotency-key": "a" }), 200)
+    assert.strictEqual(yield* create({ "idempotency-key": "a", "origin": "https://app.example.com" }), 200)
+    assert.strictEqual(yield* create({ "idempotency-key": "a" }, { ...body, params: { prompt: "a hill" } }), 422)
+    assert.strictEqual(yield* create({ "idempotency-key": "k".repeat(256) }), 400)
+    assert.strictEqual(yield* create({ "content-type": "text/plain" }), 415)
+    assert.strictEqual(yield* create({}, { ...body, model: "unknown" }), 404)
+    assert.strictEqual(yield* create({}, { ...body, unknown: 1 }), 400)
+    assert.strictEqual(yield* create({}, {}), 400)
+    assert.strictEqual(yield* sendBoth(send, "POST", path, { body }), 401)
+    assert.strictEqual(yield* sendBoth(send, "POST", path, { key: "kin_wrong", body }), 401)
+    assert.strictEqual(yield* sendBoth(send, "POST", path, { key, headers: { "content-length": "3" } }), 400)
+    const { suspend } = yield* Accounts.Accounts
+    yield* suspend(account.id)
+    assert.strictEqual(yield* create({ "idempotency-key": "a" }), 403)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))

@@ -1,12 +1,14 @@
 /**
- * The direct way of the most frequent requests to their handler: those that read a job without waiting. It saves the
- * processor time of the router, the schemas and the middleware of the framework.
+ * The direct way of the most frequent requests to their handler: those that create a job, and those that read one without
+ * waiting. It saves the processor time of the router, the schemas and the middleware of the framework.
  *
- * The API declares and implements the endpoint like all others. Requests with a query use that way.
+ * The API declares and implements the endpoints like all others. Requests with a query or an invalid header use that way.
  */
 import { Api } from "@kinora/http-api/Api"
-import { Effect, Redacted } from "effect"
+import { IdempotencyKey } from "@kinora/http-api/Scalar"
+import { Effect, Redacted, Schema } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { Authentication, bearerOf } from "../middleware/authentication.ts"
 import type { Route } from "../middleware/metrics.ts"
@@ -26,16 +28,25 @@ export const none: Find = () => undefined
 /** Makes the routes. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const { authenticated } = yield* Authentication
+  const create = yield* Generations.makeCreate(options)
   const get = yield* Generations.makeGet(options)
 
   const find: Find = ({ headers, method, url }, { path }, { id }) => {
-    if (method !== "GET" || path !== endpoint.path || id === undefined || url.includes("?")) return undefined
-    return authenticated(get(id), bearerOf(headers["authorization"]) ?? noCredential, endpoint).pipe(
-      Effect.withErrorReporting,
-      Effect.catch((error) => Effect.sync(() => responseTo(error))),
-      // The router makes handlers interruptible too.
-      Effect.interruptible
-    )
+    if (url.includes("?")) return undefined
+    const respond = <E extends Failure, R>(
+      endpoint: HttpApiEndpoint.Top,
+      handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+    ) =>
+      authenticated(handler, bearerOf(headers["authorization"]) ?? noCredential, endpoint).pipe(
+        Effect.withErrorReporting,
+        Effect.catch((error) => Effect.sync(() => responseTo(error))),
+        // The router makes handlers interruptible too.
+        Effect.interruptible
+      )
+    const key = headers["idempotency-key"]
+    if (method === "GET" && path === endpoints.get.path && id !== undefined) return respond(endpoints.get, get(id))
+    if (method === "POST" && path === endpoints.create.path && isKey(key)) return respond(endpoints.create, create(key))
+    return undefined
   }
   return find
 })
@@ -44,5 +55,9 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
 // internal
 // -----------------------------------------------------------------------------
 
-const endpoint = Api.groups.generations.endpoints.get
+const { endpoints } = Api.groups.generations
+const isKey = Schema.is(Schema.UndefinedOr(IdempotencyKey))
+
+type Failure = Parameters<typeof responseTo>[0]
+
 const noCredential = Redacted.make("")

@@ -22,29 +22,14 @@ import * as EndpointGroup from "./endpointGroup.ts"
 export const layer = (options: HttpServerOptions) =>
   EndpointGroup.make(Api, "generations", function*(handlers) {
     const generations = yield* Generations
-    const creation = yield* Creation.make(options)
+    const create = yield* makeCreate(options)
     const places = yield* WaitingPlaces.make(options)
     const endOf = yield* SessionEnds.makeAwaitEnd(options)
     const get = yield* makeGet(options)
     const getFinal = yield* makeGetFinal(options)
     const { links, respond, respondWithPage } = yield* makeRespond(options)
 
-    const raw = handlers.handleRaw(
-      "create",
-      answers(Creation.creationRefusals, function*({ headers }) {
-        const payload = yield* createPayload
-        yield* creation.describe(payload.plan)
-        const asked = { endpoint: "generations", key: headers["idempotency-key"], body: payload } as const
-        const { generation, replayed } = yield* creation.create(asked, Effect.succeed(payload))
-        const { baseUrl } = yield* links
-        return HttpServerResponse.setHeaders(
-          HttpServerResponse.setStatus(yield* respond(generation), replayed ? 200 : 201),
-          { "location": `${baseUrl}${pathOf(generation.id)}`, "idempotent-replayed": String(replayed) }
-        )
-      })
-    )
-
-    return raw.handleAll({
+    return handlers.handleRaw("create", ({ headers }) => create(headers["idempotency-key"])).handleAll({
       list: answers([], function*({ query: { cursor, from, limit = pageSizeDefault, q, to, ...selection } }) {
         const { account } = yield* CurrentKey
         // The cursor is the id of the last job of a page, which clients do not rely on.
@@ -81,6 +66,24 @@ export const layer = (options: HttpServerOptions) =>
       })
     })
   })
+
+/** Makes the handler that creates a job, or returns that of an earlier request, for an `Idempotency-Key`. */
+export const makeCreate = Effect.fnUntraced(function*(options: HttpServerOptions) {
+  const creation = yield* Creation.make(options)
+  const { links, respond } = yield* makeRespond(options)
+
+  return answers(Creation.creationRefusals, function*(key: string | undefined) {
+    const payload = yield* createPayload
+    yield* creation.describe(payload.plan)
+    const asked = { endpoint: "generations", key, body: payload } as const
+    const { generation, replayed } = yield* creation.create(asked, Effect.succeed(payload))
+    const { baseUrl } = yield* links
+    return HttpServerResponse.setHeaders(
+      HttpServerResponse.setStatus(yield* respond(generation), replayed ? 200 : 201),
+      { "location": `${baseUrl}${pathOf(generation.id)}`, "idempotent-replayed": String(replayed) }
+    )
+  })
+})
 
 /** Makes the handler that returns the current state of a job. */
 export const makeGet = Effect.fnUntraced(function*(options: HttpServerOptions) {
