@@ -1,7 +1,7 @@
 /** Statements of single downloads, which have no others to fold with. */
 import { assert, it } from "@effect/vitest"
 import { Generation } from "@kinora/http-api"
-import { Places } from "@kinora/rate-limit"
+import { RateLimitStore } from "@kinora/rate-limit"
 import { RoundTrips } from "@kinora/testkit"
 import { Effect, Schema } from "effect"
 import * as Host from "./Host.ts"
@@ -14,7 +14,7 @@ it.live("downloads send no more statements than these", () =>
     const { costOf, database } = yield* RoundTrips.make
     const costs = yield* Effect.gen(function*() {
       const send = yield* Host.start()
-      const places = yield* Places.Places
+      const { held } = yield* RateLimitStore.RateLimitStore
       const { account, key } = yield* Host.openAccount()
       const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
       yield* send("POST", "/v1/generations", { key, body })
@@ -23,7 +23,7 @@ it.live("downloads send no more statements than these", () =>
       const { json } = yield* send("GET", `/v1/generations/${id}`, { key })
       const link = new URL(Schema.decodeUnknownSync(Generation.Generation)(json).output?.url ?? "")
 
-      /** Counts the statements of a request until its place is free, without those that look for it. */
+      /** Counts the statements of a request until its place is free and kept no longer, without those that look for it. */
       const statementsOf = Effect.fnUntraced(function*(
         kind: "links" | "streams",
         path: string,
@@ -34,7 +34,7 @@ it.live("downloads send no more statements than these", () =>
         const { statements } = yield* costOf(Effect.gen(function*() {
           assert.strictEqual((yield* send("GET", path, sent)).status, status)
           do looks++
-          while ((yield* places.held(`${kind}:${account.id}`)) > 0)
+          while ((yield* held(`${kind}:${account.id}`)) > 0)
         }))
         return statements - looks
       })

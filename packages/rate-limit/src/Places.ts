@@ -7,10 +7,11 @@
  */
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
-import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { makeHeldPlaces } from "./internal/heldPlaces.ts"
+import { makeKeptPlaces } from "./internal/keptPlaces.ts"
 import type * as Lease from "./internal/lease.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
@@ -21,6 +22,8 @@ export interface PlacesOptions {
    * times as often, so two renewals may fail. Default 30 seconds.
    */
   readonly lease?: Duration.Input | undefined
+  /** The time for which places of requests with `mayBeKept` are kept. Default 50 milliseconds. */
+  readonly keep?: Duration.Input | undefined
 }
 
 /** A request for a place. */
@@ -34,6 +37,12 @@ export interface PlaceRequest {
    * lease ends, for work that continues elsewhere. Default `release`.
    */
   readonly onInterrupt?: "release" | "expire" | undefined
+  /**
+   * Whether this process keeps the place for a moment after its scope closed, for its next request of the key, which then
+   * needs no statement. Other processes find the place taken until then, so a request that finds all places taken asks once
+   * more after that. Default false.
+   */
+  readonly mayBeKept?: boolean | undefined
 }
 
 /** A request for a place for a fixed time. */
@@ -71,24 +80,12 @@ export class Places extends Context.Service<Places, {
 
 const make = Effect.fnUntraced(function*(options: PlacesOptions) {
   const store = yield* RateLimitStore
-  const random = yield* SecureRandom.SecureRandom
+  const { isOpen } = yield* UnitOfWork
+  const keep = Duration.fromInputUnsafe(options.keep ?? "50 millis")
   const lease = Duration.fromInputUnsafe(options.lease ?? "30 seconds")
   const heldPlaces = yield* makeHeldPlaces(lease)
 
-  const acquireFolded = yield* Folding.make({
-    name: "Places.acquire",
-    membersMax: 256,
-    keyOf: ({ key }: TimedPlaceRequest) => key,
-    run: Effect.fnUntraced(function*(requests: ReadonlyArray<TimedPlaceRequest>) {
-      const leases: Array<Lease.Acquire> = []
-      for (const { key, lasts, max } of requests) {
-        leases.push({ id: yield* random.uuidV7(), key, max, lasts: Duration.fromInputUnsafe(lasts) })
-      }
-      const granted = new Set((yield* store.acquire(leases)).map(({ id }) => id))
-      return leases.map(({ id, key }): Lease.Place | undefined => granted.has(id) ? { id, key } : undefined)
-    })
-  })
-
+  const acquireFolded = yield* makeAcquire
   const releaseFolded = yield* Folding.make({
     name: "Places.release",
     membersMax: 256,
@@ -96,33 +93,56 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
     run: (ids: ReadonlyArray<string>) => Effect.as(heldPlaces.release(ids), ids)
   })
 
-  const giveBack = (place: Lease.Place) => {
-    heldPlaces.drop(place)
-    return releaseFolded(place.id).pipe(
+  const release = (places: ReadonlyArray<Lease.Place>) => {
+    places.forEach(heldPlaces.drop)
+    return Effect.forEach(places, ({ id }) => releaseFolded(id), { concurrency: "unbounded", discard: true }).pipe(
       Effect.catchCause((cause) => Effect.logWarning("Releasing a place failed. It is free when its lease ends", cause))
     )
   }
 
+  const keptPlaces = yield* makeKeptPlaces(keep, release)
+
+  /** Takes a place that is kept, or a free one. Inside a transaction a free one, since the place is free again if it rolls back. */
+  const take = Effect.fnUntraced(function*({ key, max, mayBeKept = false }: PlaceRequest) {
+    const isInTransaction = yield* isOpen
+    // Whoever repeats refused requests costs no statements.
+    if (heldPlaces.countOf(key) - keptPlaces.countOf(key) >= max) return undefined
+    const kept = isInTransaction ? undefined : keptPlaces.takeBack(key)
+    if (kept !== undefined) return kept
+    const ask = acquireFolded({ key, max, lasts: lease })
+    // Places that another process keeps are released after twice the time.
+    const askAgain = mayBeKept && !isInTransaction
+      ? Effect.andThen(Effect.sleep(Duration.times(keep, 3)), ask)
+      : Effect.undefined
+    const place = (yield* ask) ?? (yield* askAgain)
+    if (place !== undefined) yield* heldPlaces.hold(place)
+    return place
+  })
+
+  const giveBack = Effect.fnUntraced(function*(place: Lease.Place, { mayBeKept = false }: PlaceRequest) {
+    // A transaction that rolls back would keep the place.
+    yield* mayBeKept && !(yield* isOpen) ? keptPlaces.keep(place) : release([place])
+  })
+
   return Places.of({
     acquire: Effect.fn("Places.acquire")(function*(request: PlaceRequest) {
-      // Whoever repeats refused requests costs no statements.
-      if (heldPlaces.countOf(request.key) >= request.max) return false
       const scope = yield* Scope.Scope
-      const place = yield* acquireFolded({ ...request, lasts: lease })
+      const place = yield* take(request)
       if (place === undefined) return false
-      yield* heldPlaces.hold(place)
       // Not by `acquireRelease`, which would release in the transaction of the caller, even
       // after its end. This finalizer runs in the transaction of the fiber that closes the scope.
       yield* Scope.addFinalizerExit(scope, (exit) =>
         request.onInterrupt === "expire" && Exit.hasInterrupts(exit)
           ? Effect.sync(() => heldPlaces.drop(place))
-          : giveBack(place))
+          : giveBack(place, request))
       return true
     }, Effect.uninterruptible),
     acquireFor: Effect.fn("Places.acquireFor")(function*(request: TimedPlaceRequest) {
       return (yield* acquireFolded(request)) !== undefined
     }),
-    held: Effect.fn("Places.held")((key: string) => store.held(key)),
+    held: Effect.fn("Places.held")((key: string) =>
+      Effect.map(store.held(key), (held) => Math.max(held - keptPlaces.countOf(key), 0))
+    ),
     sweep: Effect.fn("Places.sweep")((limit: number) => store.sweepLeases(limit))
   })
 })
@@ -135,3 +155,26 @@ export const layerWith = (
 
 /** `layerWith` with default options. */
 export const layer: Layer.Layer<Places, never, RateLimitStore | SecureRandom.SecureRandom | UnitOfWork> = layerWith({})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Makes the folded request for a place. It returns `undefined` if all are taken. */
+const makeAcquire = Effect.gen(function*() {
+  const store = yield* RateLimitStore
+  const random = yield* SecureRandom.SecureRandom
+  return yield* Folding.make({
+    name: "Places.acquire",
+    membersMax: 256,
+    keyOf: ({ key }: TimedPlaceRequest) => key,
+    run: Effect.fnUntraced(function*(requests: ReadonlyArray<TimedPlaceRequest>) {
+      const leases: Array<Lease.Acquire> = []
+      for (const { key, lasts, max } of requests) {
+        leases.push({ id: yield* random.uuidV7(), key, max, lasts: Duration.fromInputUnsafe(lasts) })
+      }
+      const granted = new Set((yield* store.acquire(leases)).map(({ id }) => id))
+      return leases.map(({ id, key }): Lease.Place | undefined => granted.has(id) ? { id, key } : undefined)
+    })
+  })
+})

@@ -38,21 +38,79 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
 
     it.effect("rejects without a statement while its own places are the maximum", () =>
       Effect.gen(function*() {
-        const store = yield* RateLimitStore
-        let calls = 0
-        const counting = RateLimitStore.of({
-          ...store,
-          acquire: (leases) => Effect.suspend(() => (calls++, store.acquire(leases)))
-        })
-        const { acquire } = yield* Effect.provideService(instance(), RateLimitStore, counting)
+        const { calls, store } = yield* countedStore
+        const { acquire } = yield* Effect.provideService(instance(), RateLimitStore, store)
         const request = { key: "own", max: 1 }
         const scope = yield* Scope.make()
         assert.isTrue(yield* Scope.provide(acquire(request), scope))
         for (let n = 0; n < 3; n++) assert.isFalse(yield* Effect.scoped(acquire(request)))
-        assert.strictEqual(calls, 1)
+        assert.strictEqual(calls(), 1)
         yield* Scope.close(scope, Exit.void)
         assert.isTrue(yield* Effect.scoped(acquire(request)))
-        assert.strictEqual(calls, 2)
+        assert.strictEqual(calls(), 2)
+      }))
+
+    it.effect("uses a place again that it keeps, without a statement, and frees it soon after", () =>
+      Effect.gen(function*() {
+        const { calls, store } = yield* countedStore
+        const { acquire } = yield* Effect.provideService(instance(), RateLimitStore, store)
+        const request = { key: "kept", max: 1, mayBeKept: true }
+        for (let n = 0; n < 3; n++) assert.isTrue(yield* Effect.scoped(acquire(request)))
+        assert.strictEqual(calls(), 1)
+        assert.strictEqual(yield* store.held("kept"), 1)
+        yield* TestTime.advance("100 millis")
+        assert.strictEqual(yield* store.held("kept"), 0)
+      }))
+
+    it.effect("grants a place that another process keeps, after that process has released it", () =>
+      Effect.gen(function*() {
+        const { acquire } = yield* Places
+        const other = yield* instance()
+        const request = { key: "kept by another", max: 1, mayBeKept: true }
+        yield* Effect.scoped(other.acquire(request))
+        const waiting = yield* Effect.forkChild(acquire(request), { startImmediately: true })
+        yield* TestTime.advance("150 millis")
+        assert.isTrue(yield* Fiber.join(waiting))
+        const refused = yield* Effect.forkChild(Effect.scoped(other.acquire(request)), { startImmediately: true })
+        yield* TestTime.advance("150 millis")
+        assert.isFalse(yield* Fiber.join(refused))
+      }))
+
+    it.effect("rejects more requests than the maximum while places are used again", () =>
+      Effect.gen(function*() {
+        const { acquire } = yield* instance()
+        const request = { key: "used again", max: 2, mayBeKept: true }
+        yield* Effect.scoped(Effect.andThen(acquire(request), acquire(request)))
+        const granted = yield* Effect.all(Array.from({ length: 5 }, () => acquire(request)), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(granted, [true, true, false, false, false])
+      }))
+
+    it.effect("uses no kept place in a transaction, which may roll back", () =>
+      Effect.gen(function*() {
+        const { acquire } = yield* instance()
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const { held } = yield* RateLimitStore
+        const request = { key: "kept outside", max: 2, mayBeKept: true }
+        yield* Effect.scoped(acquire(request))
+        const scope = yield* Scope.make()
+        yield* Effect.flip(atomically(Effect.andThen(Scope.provide(acquire(request), scope), Effect.fail("undone"))))
+        yield* TestTime.advance("100 millis")
+        assert.strictEqual(yield* held("kept outside"), 0)
+        yield* Scope.close(scope, Exit.void)
+      }))
+
+    it.effect("releases the places that it keeps when it stops", () =>
+      Effect.gen(function*() {
+        const { held } = yield* RateLimitStore
+        yield* Effect.scoped(
+          Effect.flatMap(
+            instance(),
+            ({ acquire }) => Effect.scoped(acquire({ key: "kept until the end", max: 1, mayBeKept: true }))
+          )
+        )
+        assert.strictEqual(yield* held("kept until the end"), 0)
       }))
 
     it.effect("keeps a place until its lease ends if its holder is interrupted and asked for that", () =>
@@ -257,6 +315,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
 
 /** Creates another process on the same store. */
 const instance = () => Effect.map(Layer.build(Layer.fresh(layerPlaces)), (context) => Context.get(context, Places))
+
+/** The store, with the number of its calls that took places. */
+const countedStore = Effect.map(RateLimitStore, (store) => {
+  let calls = 0
+  const counted = RateLimitStore.of({
+    ...store,
+    acquire: (leases) => Effect.suspend(() => (calls++, store.acquire(leases)))
+  })
+  return { store: counted, calls: () => calls }
+})
 
 /** Creates a process with a queue of the number of places that each renewal renewed. */
 const watchedInstance = Effect.gen(function*() {

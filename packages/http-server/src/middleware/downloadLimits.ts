@@ -38,7 +38,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     isSigned: boolean
   ) {
     const max = file === "content" ? downloadStreamsMax : downloadPicturesMax
-    const hasPlace = yield* places.acquire({ key: placesKey(account, file, isSigned), max })
+    const hasPlace = yield* places.acquire({ key: placesKey(account, file, isSigned), max, mayBeKept: true })
     if (!hasPlace) return yield* limited("streams", takenPlaceMillis)
 
     const limits = [{ key: bytesKey(account), limit: downloadBytesPerDay }]

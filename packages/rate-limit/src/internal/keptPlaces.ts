@@ -1,0 +1,74 @@
+/** Places that this process keeps for a moment after their scope closed, so that its next request needs no statement. */
+import { Clock, Duration, Effect, Latch } from "effect"
+import type { Place } from "./lease.ts"
+import { monotonicMillis } from "./monotonic.ts"
+
+/** A place that nobody uses, and the time of the monotonic clock since which nobody does. */
+interface KeptPlace {
+  readonly place: Place
+  readonly since: number
+}
+
+/**
+ * Creates an empty set of kept places. `release` releases those that were kept for `lasts`, at the latest after twice that
+ * time, and all when the scope closes.
+ */
+export const makeKeptPlaces = Effect.fnUntraced(function*(
+  lasts: Duration.Duration,
+  release: (places: ReadonlyArray<Place>) => Effect.Effect<void>
+) {
+  const placesByKey = new Map<string, Array<KeptPlace>>()
+  const isKeeping = Latch.makeUnsafe(false)
+
+  /** Removes and returns the places that have been kept since this time or longer. */
+  const removeUntil = (time: number): ReadonlyArray<Place> => {
+    const removed: Array<Place> = []
+    for (const [key, kept] of placesByKey) {
+      // The oldest come first.
+      const count = kept.findLastIndex(({ since }) => since <= time) + 1
+      for (const { place } of kept.splice(0, count)) removed.push(place)
+      if (kept.length === 0) placesByKey.delete(key)
+    }
+    if (placesByKey.size === 0) isKeeping.closeUnsafe()
+    return removed
+  }
+
+  const releaseUntil = (time: number) =>
+    Effect.suspend(() => {
+      const places = removeUntil(time)
+      return places.length === 0 ? Effect.void : release(places)
+    })
+
+  yield* Effect.addFinalizer(() => releaseUntil(Infinity))
+  // In a fiber of the layer, whose services are those of no transaction.
+  yield* isKeeping.await.pipe(
+    Effect.andThen(Effect.sleep(lasts)),
+    Effect.andThen(Clock.Clock),
+    Effect.flatMap((clock) => releaseUntil(monotonicMillis(clock) - Duration.toMillis(lasts))),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  /** Keeps a place. */
+  const keep = (place: Place): Effect.Effect<void> =>
+    Effect.map(Clock.Clock, (clock) => {
+      const kept = placesByKey.get(place.key)
+      const one = { place, since: monotonicMillis(clock) }
+      if (kept === undefined) placesByKey.set(place.key, [one])
+      else kept.push(one)
+      isKeeping.openUnsafe()
+    })
+
+  /** Removes and returns the place of a key that was kept last. */
+  const takeBack = (key: string): Place | undefined => {
+    const kept = placesByKey.get(key)
+    const last = kept?.pop()
+    if (kept?.length === 0) placesByKey.delete(key)
+    return last?.place
+  }
+
+  /** Returns the number of kept places of a key. */
+  const countOf = (key: string): number => placesByKey.get(key)?.length ?? 0
+
+  return { countOf, keep, takeBack }
+})
