@@ -1,7 +1,7 @@
 /** Modal dialogs on the native element, which traps focus and returns it to the opener. */
 import { type ReactNode, useId, useLayoutEffect, useRef } from "react"
 import { Button, IconButton } from "./Button.tsx"
-import { Cross } from "./Icon.tsx"
+import { Icon } from "./Icon.tsx"
 import { names } from "./names.ts"
 import { Problem } from "./Problem.tsx"
 
@@ -60,7 +60,7 @@ export const Dialog = ({ about, children, footer, look = "center", onClose, titl
         </div>
         {onClose !== null && (
           <IconButton label="Close" onClick={onClose}>
-            <Cross />
+            <Icon name="cross" />
           </IconButton>
         )}
       </header>

@@ -6,7 +6,7 @@ import type { Account } from "../../api/types.ts"
 import { Notice } from "../../components/Badge.tsx"
 import { LinkButton } from "../../components/Button.tsx"
 import { Card, Page } from "../../components/Card.tsx"
-import { Sparkles } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { JobStatus } from "../../components/JobStatus.tsx"
 import { Loaded, Skeleton, SkeletonRows } from "../../components/States.tsx"
 import { Thumb } from "../../components/Thumb.tsx"
@@ -24,7 +24,7 @@ export const Overview = () => {
       about={session?.account?.email}
       actions={
         <LinkButton to="/playground" variant="primary">
-          <Sparkles />Generate
+          <Icon name="sparkles" />Generate
         </LinkButton>
       }
     >

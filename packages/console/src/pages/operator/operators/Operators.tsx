@@ -9,7 +9,7 @@ import { Button } from "../../../components/Button.tsx"
 import { Card, Page } from "../../../components/Card.tsx"
 import { FormDialog } from "../../../components/Dialog.tsx"
 import { SelectField, TextField } from "../../../components/Field.tsx"
-import { Plus } from "../../../components/Icon.tsx"
+import { Icon } from "../../../components/Icon.tsx"
 import { SecretDialog } from "../../../components/Secret.tsx"
 import { Empty, Loaded, SkeletonRows } from "../../../components/States.tsx"
 import { type Column, Table } from "../../../components/Table.tsx"
@@ -62,7 +62,7 @@ export const Operators = () => {
                 variant="primary"
                 onClick={() => setCreating(true)}
               >
-                <Plus />Create operator
+                <Icon name="plus" />Create operator
               </Button>
             )}
           </>
