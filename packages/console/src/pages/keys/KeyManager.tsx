@@ -176,7 +176,6 @@ const RevokeDialog = ({ apiKey, onClose, owner }: {
       tone="danger"
       change={revoke}
       onClose={onClose}
-      onSubmit={() => revoke.mutate()}
     >
       <p className="text-muted">
         {apiKey.last_used_at === null ? "Never used." : `Used ${relative(Date.parse(apiKey.last_used_at), now)}.`}{" "}

@@ -147,7 +147,6 @@ const RoleDialog = ({ member, onClose, owner }: {
       submit={`Make ${role}`}
       change={change}
       onClose={onClose}
-      onSubmit={() => change.mutate()}
     >
       <p className="text-muted">
         {role === "viewer" ? "Viewers can read everything, and change nothing." : "Members can change the account."}

@@ -112,14 +112,8 @@ const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
       change={create}
       invalid={email.trim() === ""}
       onClose={onClose}
-      onSubmit={() => create.mutate()}
     >
-      <EmailField
-        label="E-mail address"
-        value={email}
-        error={problemOf(create.error).issues.get("email")}
-        onChange={setEmail}
-      />
+      <EmailField value={email} error={problemOf(create.error).issues.get("email")} onChange={setEmail} />
     </FormDialog>
   )
 }

@@ -124,21 +124,9 @@ const CreateDialog = ({ onClose, onCreated }: {
       change={create}
       invalid={name.trim() === ""}
       onClose={onClose}
-      onSubmit={() => create.mutate()}
     >
-      <TextField
-        label="Name"
-        required
-        maxLength={100}
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-      />
-      <SelectField
-        label="Role"
-        options={roles}
-        value={role}
-        onChange={setRole}
-      />
+      <TextField label="Name" required maxLength={100} value={name} onChange={setName} />
+      <SelectField label="Role" options={roles} value={role} onChange={setRole} />
     </FormDialog>
   )
 }
