@@ -84,6 +84,8 @@ const bundle = async (cache: string): Promise<string> => {
     const content = isDependencies ? file.code.replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n") : file.code
     return [{ name: file.fileName, content }]
   })
+  // Otherwise Node parses each file twice, to find out that it is a module.
+  files.push({ name: "package.json", content: JSON.stringify({ type: "module" }) })
   const hash = createHash("sha256")
   for (const { content, name } of files) hash.update(name).update(content)
   const directory = join(cache, hash.digest("hex").slice(0, 16))

@@ -1,5 +1,6 @@
 /** Processor time and memory of whole jobs that render, compared with only the encoding of ready pixels. */
 import * as DefaultModels from "@kinora/catalog/DefaultModels"
+import { h264Settings } from "@kinora/generator-procedural/ClipEncoding"
 import { Effect } from "effect"
 import sharp from "sharp"
 import { attempt, type Benchmark, type Contestant, type Environment } from "./Benchmark.ts"
@@ -151,19 +152,12 @@ const panned = async (picture: Buffer, width: number, height: number): Promise<R
   return frames
 }
 
-/** Settings as in `generator-procedural`. */
+/** With the settings of `generator-procedural`. */
 const encode = async (frames: ReadonlyArray<Uint8Array>, width: number, height: number): Promise<void> => {
   // Loading the module adds listeners for errors of the process, which only the rounds of videos should have.
   const { default: H264 } = await import("h264-mp4-encoder")
   const encoder = await H264.createH264MP4Encoder()
-  Object.assign(encoder, {
-    width,
-    height,
-    frameRate,
-    speed: 10,
-    quantizationParameter: 26,
-    groupOfPictures: 2 * frameRate
-  })
+  Object.assign(encoder, h264Settings({ width, height, frameRate }))
   encoder.initialize()
   for (const frame of frames) {
     encoder.addFrameRgba(frame)

@@ -1,3 +1,4 @@
+export * as ClipEncoding from "./ClipEncoding.ts"
 export * as ClipSize from "./ClipSize.ts"
 export * as PictureSize from "./PictureSize.ts"
 export * as ProceduralDriver from "./ProceduralDriver.ts"

@@ -53,8 +53,6 @@ export type InviteMemberRequest = typeof InviteMemberRequest.Type
 export const UpdateMemberRequest = object("UpdateMemberRequest", "The change of the member.", {
   role: field(MemberRole, "The new role.")
 })
-/** See the schema of the same name. */
-export type UpdateMemberRequest = typeof UpdateMemberRequest.Type
 
 /** The query of a removal. */
 export const removeMemberQuery = {

@@ -50,15 +50,11 @@ const email = field(
 
 /** Changes an account. */
 export const UpdateAccountRequest = object("UpdateAccountRequest", "The change of the account.", { email })
-/** See the schema of the same name. */
-export type UpdateAccountRequest = typeof UpdateAccountRequest.Type
 
 /** Creates an account. */
 export const CreateAccountRequest = object("CreateAccountRequest", "The account to create.", {
   email
 })
-/** See the schema of the same name. */
-export type CreateAccountRequest = typeof CreateAccountRequest.Type
 
 /** An IPv4 or IPv6 address, or a network in CIDR notation. */
 const IpRange = Schema.String.check(
@@ -128,8 +124,6 @@ export const RollKeyRequest = overlapRequest(
   rollOverlapSecondsMax,
   "How long the former key stays valid, in seconds. Default: 86400."
 )
-/** See the schema of the same name. */
-export type RollKeyRequest = typeof RollKeyRequest.Type
 
 const keyTerms = {
   expires_at: nullable(DateTime, "When the key expires; `null`: never."),

@@ -112,5 +112,3 @@ export const AdminGenerationList = page(
   AdminGeneration,
   "The jobs."
 )
-/** See the schema of the same name. */
-export type AdminGenerationList = typeof AdminGenerationList.Type

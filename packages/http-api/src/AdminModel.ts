@@ -38,5 +38,3 @@ export const AdminModelList = page(
   AdminModel,
   "The models, in the order of the configuration, withdrawn ones last."
 )
-/** See the schema of the same name. */
-export type AdminModelList = typeof AdminModelList.Type

@@ -20,8 +20,6 @@ export const CreateOperatorRequest = object("CreateOperatorRequest", "The operat
   role,
   expires_at: Schema.optionalKey(requestTime("Time from which the token does not work. Default: never."))
 })
-/** See the schema of the same name. */
-export type CreateOperatorRequest = typeof CreateOperatorRequest.Type
 
 /** Creates a new token for an operator. */
 export const RotateOperatorRequest = overlapRequest(
@@ -30,8 +28,6 @@ export const RotateOperatorRequest = overlapRequest(
   operatorOverlapSecondsMax,
   "How long the former token works beside the new one. Default: 86400, one day."
 )
-/** See the schema of the same name. */
-export type RotateOperatorRequest = typeof RotateOperatorRequest.Type
 
 const operator = {
   id: text("The id of the operator, `opr_…`."),
@@ -47,8 +43,6 @@ const operator = {
 
 /** An operator, without its token. */
 export const AdminOperator = object("AdminOperator", "An operator, without its token.", operator)
-/** See the schema of the same name. */
-export type AdminOperator = typeof AdminOperator.Type
 
 /** An operator with its new token. */
 export const AdminNewOperator = object("AdminNewOperator", "An operator with its new token.", {
@@ -82,8 +76,6 @@ export const AdminAuditEntry = object("AdminAuditEntry", "A change that an opera
   before: field(Schema.Json, "The properties that the change concerns, before it; `null` if they are not recorded."),
   after: field(Schema.Json, "The properties that the change concerns, after it; `null` if they are not recorded.")
 })
-/** See the schema of the same name. */
-export type AdminAuditEntry = typeof AdminAuditEntry.Type
 
 /** A page of the audit log. */
 export const AdminAuditList = page(

@@ -29,13 +29,9 @@ export const AdminCreditsPlan = planOf("AdminCreditsPlan", "A Credits plan.", Cr
 
 /** Sets the Studio plan of an account. */
 export const SetStudioPlanRequest = planRequestOf("SetStudioPlanRequest", "The Studio plan to set.", StudioTier)
-/** See the schema of the same name. */
-export type SetStudioPlanRequest = typeof SetStudioPlanRequest.Type
 
 /** Sets the Credits plan of an account. */
 export const SetCreditsPlanRequest = planRequestOf("SetCreditsPlanRequest", "The Credits plan to set.", CreditsTier)
-/** See the schema of the same name. */
-export type SetCreditsPlanRequest = typeof SetCreditsPlanRequest.Type
 
 const subscriptionRequestOf = <Tier extends Schema.Codec<string>>(identifier: string, tier: Tier) =>
   object(identifier, "The subscription to start or to change.", { tier: field(tier, "The tier.") })

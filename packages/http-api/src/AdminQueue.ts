@@ -19,13 +19,9 @@ export const AdminWorker = object("AdminWorker", "A worker that runs jobs.", {
   started_at: nullable(DateTime, "When it started; `null` for a worker of a version that does not record it."),
   lease_until: time("When other workers take over its jobs, unless it renews its lease before.")
 })
-/** See the schema of the same name. */
-export type AdminWorker = typeof AdminWorker.Type
 
 /** A page of workers, by id. */
 export const AdminWorkerList = page("AdminWorkerList", "A page of workers, by id.", AdminWorker, "The workers.")
-/** See the schema of the same name. */
-export type AdminWorkerList = typeof AdminWorkerList.Type
 
 const withSlot = {
   queued: int("The jobs that hold a slot and wait for a worker."),
@@ -51,8 +47,6 @@ export const AdminModelQueueList = page(
   AdminModelQueue,
   "The queues."
 )
-/** See the schema of the same name. */
-export type AdminModelQueueList = typeof AdminModelQueueList.Type
 
 /** The jobs of an account in a plan group that have not ended. */
 export const AdminLane = object("AdminLane", "The jobs of an account in a plan group that have not ended.", {
@@ -62,8 +56,6 @@ export const AdminLane = object("AdminLane", "The jobs of an account in a plan g
   pending: int("The jobs that wait for a slot."),
   ...withSlot
 })
-/** See the schema of the same name. */
-export type AdminLane = typeof AdminLane.Type
 
 /** A page of lanes, by account and plan group. */
 export const AdminLaneList = page(
@@ -72,5 +64,3 @@ export const AdminLaneList = page(
   AdminLane,
   "The lanes."
 )
-/** See the schema of the same name. */
-export type AdminLaneList = typeof AdminLaneList.Type

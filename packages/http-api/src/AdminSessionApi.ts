@@ -14,8 +14,6 @@ export const AdminOperatorSession = object("AdminOperatorSession", "A session of
   expires_at: time("When the session ends, even if it is used."),
   idle_expires_at: time("When the session ends unless it is used before.")
 })
-/** See the schema of the same name. */
-export type AdminOperatorSession = typeof AdminOperatorSession.Type
 
 /** The sessions of an operator. */
 export const AdminOperatorSessionList = object("AdminOperatorSessionList", "The sessions of an operator.", {

@@ -14,8 +14,6 @@ export const CreateSignInLinkRequest = object("CreateSignInLinkRequest", "The si
     "`member` can change the account, `viewer` can only read it. Default: `member`."
   )
 })
-/** See the schema of the same name. */
-export type CreateSignInLinkRequest = typeof CreateSignInLinkRequest.Type
 
 /** A sign-in link. */
 export const AdminSignInLink = object("AdminSignInLink", "A sign-in link. Whoever has it can sign in with it once.", {

@@ -10,8 +10,6 @@ export const AdminSetting = object("AdminSetting", "A setting of the server.", {
   value: nullable(Schema.String, "The value; `(secret)` for a secret, `null` if the setting has none."),
   source: text("Where the value comes from: the variable, the key of the configuration file, or `default`.")
 })
-/** See the schema of the same name. */
-export type AdminSetting = typeof AdminSetting.Type
 
 /** The settings of a server. */
 export const AdminConfiguration = object("AdminConfiguration", "The settings of the server that responds.", {
@@ -23,8 +21,6 @@ export const AdminDisk = object("AdminDisk", "The disk with the data directory o
   free_bytes: int("Bytes that the server can still write."),
   total_bytes: int("The size of the disk.")
 })
-/** See the schema of the same name. */
-export type AdminDisk = typeof AdminDisk.Type
 
 /** The storage of a server. */
 export const AdminStorage = object("AdminStorage", "The storage of the server that responds.", {

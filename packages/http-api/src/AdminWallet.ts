@@ -43,13 +43,9 @@ export type AdminDeposit = typeof AdminDeposit.Type
 
 /** Takes from the balance of an account. */
 export const DebitRequest = requestOf("DebitRequest", "debit", "takes nothing")
-/** See the schema of the same name. */
-export type DebitRequest = typeof DebitRequest.Type
 
 /** A debit. */
 export const AdminDebit = changeOf("AdminDebit", "debit")
-/** See the schema of the same name. */
-export type AdminDebit = typeof AdminDebit.Type
 
 /** The kinds of changes of a balance. */
 export const MovementKind = Schema.Literals(["deposit", "debit", "subscription", "upgrade", "renewal"])
@@ -121,8 +117,6 @@ export const AdminCheckout = object("AdminCheckout", "An open checkout.", {
   ...payment,
   url: text("The page on which the customer pays. It is not returned again.")
 })
-/** See the schema of the same name. */
-export type AdminCheckout = typeof AdminCheckout.Type
 
 /** A page of the payments of an account. */
 export const AdminPaymentList = page(

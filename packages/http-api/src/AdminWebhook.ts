@@ -18,8 +18,6 @@ export const CreateWebhookEndpointRequest = object("CreateWebhookEndpointRequest
   url: text(url),
   types: optional(EventTypes, "The event types to send. Default: `null`, all types.")
 })
-/** See the schema of the same name. */
-export type CreateWebhookEndpointRequest = typeof CreateWebhookEndpointRequest.Type
 
 /** Whether events are sent to an endpoint. */
 export const WebhookEndpointStatus = Schema.Literals(["enabled", "disabled"])
@@ -44,8 +42,6 @@ export const RotateWebhookSecretRequest = overlapRequest(
   overlapSecondsMax,
   "How long the current secrets stay active beside the new one. Default: 0."
 )
-/** See the schema of the same name. */
-export type RotateWebhookSecretRequest = typeof RotateWebhookSecretRequest.Type
 
 const endpoint = {
   id: text("The id of the endpoint, `whep_…`."),
@@ -104,8 +100,6 @@ export const WebhookDeliveryDetail = object("WebhookDeliveryDetail", "A delivery
     "The body as it would be sent now: the bytes of a repeated attempt have the URLs of the first one."
   )
 })
-/** See the schema of the same name. */
-export type WebhookDeliveryDetail = typeof WebhookDeliveryDetail.Type
 
 /** Sends failed deliveries again. */
 export const ResendFailedRequest = object("ResendFailedRequest", "The failed deliveries to send again.", {
@@ -119,8 +113,6 @@ export const ResentDeliveries = object("ResentDeliveries", "Deliveries that are 
   resent: int("The deliveries that are sent again."),
   left: int("Failed deliveries since the time that are left, because the account would have too many pending ones.")
 })
-/** See the schema of the same name. */
-export type ResentDeliveries = typeof ResentDeliveries.Type
 
 /** Deliveries, newest first. */
 export const AdminWebhookDeliveryList = object("AdminWebhookDeliveryList", "A page of deliveries, newest first.", {

@@ -68,16 +68,12 @@ export const SessionAccount = object("SessionAccount", "The account of a session
 export const StartViewRequest = object("StartViewRequest", "The account to view.", {
   account: text("The id of the account, `acct_…`.")
 })
-/** See the schema of the same name. */
-export type StartViewRequest = typeof StartViewRequest.Type
 
 /** The account that an operator views. */
 export const SessionView = object("SessionView", "The account that an operator views.", {
   account: field(SessionAccount, "The account."),
   until: time("When the view ends.")
 })
-/** See the schema of the same name. */
-export type SessionView = typeof SessionView.Type
 
 const scope = field(SessionScope, "`key` if the session was created with an API key.")
 const createdAt = time("When the session was created.")

@@ -21,8 +21,6 @@ export const SignInMethods = object("SignInMethods", "How people can sign in bes
       "`proxy` accepts. `null` without such a proxy."
   )
 })
-/** See the schema of the same name. */
-export type SignInMethods = typeof SignInMethods.Type
 
 /** A response that leads the browser to another page. */
 const Redirect = HttpApiSchema.WithHeaders(HttpApiSchema.Empty(303), {

@@ -14,7 +14,7 @@
  * them only is computed once per object.
  */
 import { Array as Arr, DateTime, Effect, identity, Option, Schema } from "effect"
-import { Statement } from "effect/sql"
+import { type SqlClient, type SqlError, Statement } from "effect/sql"
 
 /** The values of each column type, as a row holds them. */
 interface ColumnValues {
@@ -153,6 +153,18 @@ export const first =
   <Row, A>(convert: (row: Row) => A) =>
   <E, R>(rows: Effect.Effect<ReadonlyArray<Row>, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
     Effect.map(rows, (rows) => Option.map(Arr.head(rows), convert))
+
+/**
+ * Locks the row with an id until the transaction ends, then runs `read`, in a statement of its own, which sees the commits
+ * that the lock waited for. The name of the table is a part of the statement: pass constants only.
+ */
+export const lockById = <A, E, R>(
+  sql: SqlClient.SqlClient,
+  table: string,
+  id: string,
+  read: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | SqlError.SqlError, R> =>
+  Effect.andThen(sql`SELECT FROM ${sql.literal(table)} WHERE id = ${id} FOR UPDATE`, read)
 
 /** Decodes the number that a statement such as `SELECT count(*)::int4 AS count FROM ledger_entry` returns. */
 export const decodeCount = <E, R>(

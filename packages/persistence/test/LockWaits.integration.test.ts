@@ -4,6 +4,7 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { setImmediate } from "node:timers/promises"
 import * as Folding from "../src/Folding.ts"
+import * as Rows from "../src/Rows.ts"
 import { mapSql } from "../src/StorageError.ts"
 import { layerSql, UnitOfWork } from "../src/UnitOfWork.ts"
 
@@ -73,6 +74,26 @@ it.live("runs a unit again that waits for a lock, and holds no lock in between",
     yield* release
     yield* Fiber.join(waiting)
     assert.deepStrictEqual(yield* Effect.forEach(["4", "5"], valueOf), [21, 1])
+  }).pipe(Effect.provide(database)))
+
+it.live("reads a locked row as it was committed while the lock waited", () =>
+  Effect.gen(function*() {
+    const { valueOf } = yield* makeCounters
+    const sql = yield* SqlClient.SqlClient
+    const changed = yield* Deferred.make<void>()
+    const commits = yield* Deferred.make<void>()
+    yield* sql`UPDATE counters SET n = 5 WHERE id = '3'`.pipe(
+      Effect.andThen(Deferred.succeed(changed, undefined)),
+      Effect.andThen(Deferred.await(commits)),
+      sql.withTransaction,
+      Effect.forkChild
+    )
+    yield* Deferred.await(changed)
+    const reading = yield* Rows.lockById(sql, "counters", "3", valueOf("3")).pipe(sql.withTransaction, Effect.forkChild)
+    const waiting = sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    while ((yield* waiting).length === 0);
+    yield* Deferred.succeed(commits, undefined)
+    assert.strictEqual(yield* Fiber.join(reading), 5)
   }).pipe(Effect.provide(database)))
 
 it.live("runs a unit again whose session Postgres ended because it was idle", () =>

@@ -31,6 +31,18 @@ export const post = (
     ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) })
   })
 
+/**
+ * Begins a span of time. The returned function asserts that a time, in milliseconds, is between its beginning and now. Some
+ * times have no fraction of a second.
+ */
+export const startSpan = (stage: Pick<Stage, "now">): (millis: number) => void => {
+  const began = stage.now().getTime()
+  return (millis) => {
+    expect(millis).toBeGreaterThan(began - 1_000)
+    expect(millis).toBeLessThan(stage.now().getTime() + 1_000)
+  }
+}
+
 /** Sends POST /v1/generations. */
 export const create = (account: Pick<Account, "fetch">, wish: Wish = {}): Promise<Response> =>
   post(account, "/v1/generations", bodyOf(wish), wish.headers)

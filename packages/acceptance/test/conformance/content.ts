@@ -124,7 +124,7 @@ const answers = ({ holds }: Define): void => {
     expect(headers.get("accept-ranges")).toBe("bytes")
     expect(headers.get("etag")).toMatch(/^"[^"]+"$/)
     const modified = Date.parse(headers.get("last-modified") ?? "")
-    expect(Math.abs(modified - Date.parse(finished_at ?? ""))).toBeLessThan(5_000)
+    expect(Math.abs(modified - Date.parse(finished_at ?? ""))).toBeLessThan(1_000)
   })
 
   holds("results.notModified", async (stage) => {

@@ -66,9 +66,9 @@ const realTime = ({ onServers }: Define): void => {
     const [first, second] = await inbox.until(2)
     const pause = (second?.at ?? 0) - (await first?.ended ?? 0)
     // Counted from the end of the response, which took three seconds. Only virtual time can show the schedule to the
-    // millisecond; a busy machine sends later.
+    // millisecond; a busy machine sends later. The pause after it is a minute.
     expect(pause).toBeGreaterThanOrEqual(9_950)
-    expect(pause).toBeLessThan(20_000)
+    expect(pause).toBeLessThan(60_000)
     const done = await Webhooks.deliveryOnce(stage, account, delivery, ({ status }) => status === "delivered")
     expect(done.failed_sends).toBe(1)
   })

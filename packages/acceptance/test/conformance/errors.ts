@@ -123,19 +123,22 @@ const faults = ({ onPostgres }: Define): void => {
     const account = await first.openAccount()
     const elsewhere = { fetch: withToken(second.fetch, account.key) }
     const wish = { headers: { "idempotency-key": "once" }, model: "dear" }
-    // The charge of this job takes longer than another request waits for it, which is 2 seconds.
-    // No other case charges as much.
-    await sql(
-      "CREATE FUNCTION wait() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(8); RETURN NULL; END' LANGUAGE plpgsql"
-    )
+    // The charge of this job does not end before the table is empty. No other case charges as much.
+    await sql("CREATE TABLE held AS SELECT 1 AS charge")
     await sql(`
-      CREATE TRIGGER wait AFTER INSERT ON ledger_transaction FOR EACH ROW
-      WHEN (NEW.kind = 'charge' AND NEW.amount = 10) EXECUTE FUNCTION wait()
+      CREATE FUNCTION hold() RETURNS trigger AS $$
+      BEGIN WHILE EXISTS (SELECT FROM held) LOOP PERFORM pg_sleep(0.05); END LOOP; RETURN NULL; END
+      $$ LANGUAGE plpgsql
+    `)
+    await sql(`
+      CREATE TRIGGER hold AFTER INSERT ON ledger_transaction FOR EACH ROW
+      WHEN (NEW.kind = 'charge' AND NEW.amount = 10) EXECUTE FUNCTION hold()
     `)
     const created = Calls.create(account, wish)
     const sleepers = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
     await vi.waitUntil(async () => (await sql(sleepers)).length > 0, { timeout: 60_000, interval: 100 })
     const repeated = await Calls.create(elsewhere, wish)
+    await sql("DELETE FROM held")
     expect(Calls.retryOf(repeated).seconds).toBeGreaterThan(0)
     await Calls.refusalOf(repeated, 409, "idempotency_in_progress")
     expect((await created).status).toBe(201)

@@ -128,6 +128,7 @@ const bodies = ({ holds, inTime }: Define): void => {
     const types = ["generation.completed"]
     const first = await Webhooks.listen(stage, account, receiver, { types })
     const second = await Webhooks.listen(stage, account, receiver, { types })
+    const expectMeanwhile = Calls.startSpan(stage)
     await Calls.ended(account)
     const seen = []
     for (const { endpoint, inbox } of [first, second]) {
@@ -140,7 +141,7 @@ const bodies = ({ holds, inTime }: Define): void => {
         data: { generation: expect.any(Object) }
       })
       expect(arrival?.headers.get("x-service-delivery")).toBe(body?.id)
-      expect(Math.abs(Date.parse(body?.created_at ?? "") - stage.now().getTime())).toBeLessThan(10_000)
+      expectMeanwhile(Date.parse(body?.created_at ?? ""))
       const [delivery] = await Webhooks.deliveries(stage, account, endpoint)
       expect(delivery).toMatchObject({ id: body?.id, event_id: idOf("evt"), endpoint_id: endpoint.id })
       expect(endpoint.id).toEqual(idOf("whep"))

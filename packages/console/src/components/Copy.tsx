@@ -1,7 +1,7 @@
 /** Copying text. */
 import { useEffect, useState } from "react"
 import { Button, IconButton } from "./Button.tsx"
-import { Check, Copy } from "./Icon.tsx"
+import { Icon } from "./Icon.tsx"
 
 /** Copies text. Uses a selection if `navigator.clipboard` is unavailable, as on plain HTTP. */
 const copy = async (text: string): Promise<void> => {
@@ -37,7 +37,7 @@ export const CopyButton = ({ label = "Copy", text, variant = "ghost" }: {
   const { copied, start } = useCopy(text)
   return (
     <Button variant={variant} size={variant === "ghost" ? "sm" : "md"} onClick={start}>
-      {copied ? <Check /> : <Copy />}
+      {copied ? <Icon name="check" /> : <Icon name="copy" />}
       <span aria-live="polite">{copied ? "Copied" : label}</span>
     </Button>
   )
@@ -50,7 +50,7 @@ export const CopyId = ({ id, label = "Copy ID" }: { readonly id: string; readonl
     <span className="inline-flex max-w-full items-center gap-1 align-bottom">
       <code className="truncate font-mono text-xs">{id}</code>
       <IconButton label={copied ? "Copied" : label} className="-my-1 shrink-0" onClick={start}>
-        {copied ? <Check /> : <Copy />}
+        {copied ? <Icon name="check" /> : <Icon name="copy" />}
       </IconButton>
     </span>
   )

@@ -1,7 +1,7 @@
 /** Modal dialogs on the native element, which traps focus and returns it to the opener. */
 import { type ReactNode, useId, useLayoutEffect, useRef } from "react"
 import { Button, IconButton } from "./Button.tsx"
-import { Cross } from "./Icon.tsx"
+import { Icon } from "./Icon.tsx"
 import { names } from "./names.ts"
 import { Problem } from "./Problem.tsx"
 
@@ -60,7 +60,7 @@ export const Dialog = ({ about, children, footer, look = "center", onClose, titl
         </div>
         {onClose !== null && (
           <IconButton label="Close" onClick={onClose}>
-            <Cross />
+            <Icon name="cross" />
           </IconButton>
         )}
       </header>
@@ -72,17 +72,16 @@ export const Dialog = ({ about, children, footer, look = "center", onClose, titl
   )
 }
 
-/** A form in a dialog that makes a change. Its error is shown above the buttons. It cannot be submitted while `invalid`. */
+/** A form in a dialog that makes `change`, whose error is shown above the buttons. It cannot be submitted while `invalid`. */
 export const FormDialog = (
-  { about, change, children, invalid = false, onClose, onSubmit, submit, title, tone = "primary" }: {
+  { about, change, children, invalid = false, onClose, submit, title, tone = "primary" }: {
     readonly title: string
     readonly about?: ReactNode
     readonly submit: string
     readonly tone?: "primary" | "danger"
-    readonly change: { readonly isPending: boolean; readonly error: unknown }
+    readonly change: { readonly isPending: boolean; readonly error: unknown; readonly mutate: () => void }
     readonly invalid?: boolean
     readonly onClose: () => void
-    readonly onSubmit: () => void
     readonly children?: ReactNode
   }
 ) => {
@@ -104,7 +103,7 @@ export const FormDialog = (
         className="space-y-4"
         onSubmit={(event) => {
           event.preventDefault()
-          onSubmit()
+          change.mutate()
         }}
       >
         {children}

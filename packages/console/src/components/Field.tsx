@@ -37,28 +37,48 @@ export const Field = ({ aside, children, error, help, label }: {
   )
 }
 
-/** A labelled text input. */
-export const TextField = ({ aside, className, error, help, label, ...props }: ComponentProps<"input"> & {
-  readonly label: string
-  readonly aside?: ReactNode
-  readonly help?: ReactNode
-  readonly error?: string | undefined
-}) => (
+/** A labelled text input. `onChange` gets its text. */
+export const TextField = (
+  { aside, className, error, help, label, onChange, ...props }: Omit<ComponentProps<"input">, "onChange"> & {
+    readonly label: string
+    readonly aside?: ReactNode
+    readonly help?: ReactNode
+    readonly error?: string | undefined
+    readonly onChange: (text: string) => void
+  }
+) => (
   <Field label={label} aside={aside} help={help} error={error}>
-    {(ids) => <input {...ids} {...props} className={names("control", className)} />}
+    {(ids) => (
+      <input
+        {...ids}
+        {...props}
+        className={names("control", className)}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )}
   </Field>
 )
 
-/** A labelled e-mail address. */
-export const EmailField = ({ error, help, label, onChange, value }: {
+/** A labelled number, which is required. At least 1 by default. */
+export const NumberField = ({ min = 1, ...props }: {
   readonly label: string
+  readonly min?: number
+  /** The number is a multiple of it. Default 1. */
+  readonly step?: number
+  readonly error?: string | undefined
+  readonly value: string
+  readonly onChange: (text: string) => void
+}) => <TextField type="number" min={min} required {...props} />
+
+/** A labelled e-mail address. */
+export const EmailField = ({ error, help, onChange, value }: {
   readonly help?: ReactNode
   readonly error: string | undefined
   readonly value: string
   readonly onChange: (email: string) => void
 }) => (
   <TextField
-    label={label}
+    label="E-mail address"
     type="email"
     required
     maxLength={254}
@@ -66,7 +86,7 @@ export const EmailField = ({ error, help, label, onChange, value }: {
     help={help}
     error={error}
     value={value}
-    onChange={(event) => onChange(event.target.value)}
+    onChange={onChange}
   />
 )
 

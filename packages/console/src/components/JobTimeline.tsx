@@ -2,7 +2,7 @@
 import { isFinal } from "@kinora/client"
 import type { Generation } from "../api/types.ts"
 import { duration } from "../format/time.ts"
-import { ArrowRight } from "./Icon.tsx"
+import { Icon } from "./Icon.tsx"
 import { names } from "./names.ts"
 import { useNow } from "./useNow.ts"
 
@@ -25,7 +25,7 @@ export const JobTimeline = ({ job }: { readonly job: Generation | undefined }) =
     <ol className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm" aria-label="Progress">
       {steps.map(({ from, label, to }, index) => (
         <li key={label} className={names("flex items-center gap-2", from === undefined ? "text-muted" : "text-ink")}>
-          {index > 0 && <ArrowRight className="size-3.5 text-faint" />}
+          {index > 0 && <Icon name="arrowRight" className="size-3.5 text-faint" />}
           <span
             className={names(
               "size-1.5 rounded-full",

@@ -2,7 +2,7 @@
 import type { Generation } from "../api/types.ts"
 import { date } from "../format/time.ts"
 import { AnchorButton } from "./Button.tsx"
-import { Download, ExternalLink } from "./Icon.tsx"
+import { Icon } from "./Icon.tsx"
 import { names } from "./names.ts"
 
 /** The image or the video of a completed job, or the reason why there is none. */
@@ -73,10 +73,10 @@ export const Result = ({ className, job }: { readonly job: Generation; readonly 
 export const ResultLinks = ({ output }: { readonly output: NonNullable<Generation["output"]> }) => (
   <>
     <AnchorButton href={output.url} target="_blank" rel="noreferrer">
-      <ExternalLink />Open
+      <Icon name="externalLink" />Open
     </AnchorButton>
     <AnchorButton href={`${output.url}&download=1`}>
-      <Download />Download
+      <Icon name="download" />Download
     </AnchorButton>
   </>
 )

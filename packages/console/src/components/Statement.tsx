@@ -6,7 +6,7 @@ import { count } from "../format/number.ts"
 import { Badge } from "./Badge.tsx"
 import { Button } from "./Button.tsx"
 import { CopyId } from "./Copy.tsx"
-import { Download } from "./Icon.tsx"
+import { Icon } from "./Icon.tsx"
 import { type Column, Table } from "./Table.tsx"
 import { Time } from "./Time.tsx"
 
@@ -34,7 +34,7 @@ export const ExportStatement = ({ rows }: { readonly rows: ReadonlyArray<Transac
         )
       )}
   >
-    <Download />Export CSV
+    <Icon name="download" />Export CSV
   </Button>
 )
 

@@ -1,7 +1,7 @@
 /** Thumbnails of results. */
 import { useEffect, useState } from "react"
 import type { Generation } from "../api/types.ts"
-import { Film, Image } from "./Icon.tsx"
+import { Icon } from "./Icon.tsx"
 import { names } from "./names.ts"
 
 /** Times that a thumbnail is requested again. Downloads of an account are limited, so many at once can be refused. */
@@ -10,10 +10,9 @@ const retriesMax = 5
 /** The thumbnail of a job, or the icon of its kind until there is one. */
 export const Thumb = ({ className, job }: { readonly job: Generation; readonly className: string }) => {
   const url = job.thumb_url ?? job.poster_url
-  const Icon = job.kind === "video" ? Film : Image
   return (
     <span className={names("relative block shrink-0 overflow-hidden bg-raised", className)}>
-      <Icon className="absolute inset-0 m-auto size-4 text-faint" />
+      <Icon name={job.kind === "video" ? "film" : "image"} className="absolute inset-0 m-auto size-4 text-faint" />
       {url !== null && <Retried key={url} url={url} />}
     </span>
   )

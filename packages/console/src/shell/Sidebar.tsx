@@ -7,7 +7,7 @@ import { accountQuery, queryClient } from "../api/queries.ts"
 import type { Session } from "../api/types.ts"
 import { Meter } from "../components/Badge.tsx"
 import { IconButton } from "../components/Button.tsx"
-import { BookOpen, Cross, LogOut, Menu, Monitor, Moon, Sun } from "../components/Icon.tsx"
+import { Icon } from "../components/Icon.tsx"
 import { names } from "../components/names.ts"
 import { count } from "../format/number.ts"
 import { Mark } from "./Mark.tsx"
@@ -46,7 +46,7 @@ export const Sidebar = ({ session }: { readonly session: Session }) => {
           aria-controls="navigation"
           onClick={() => setOpen(!isOpen)}
         >
-          {isOpen ? <Cross /> : <Menu />}
+          <Icon name={isOpen ? "cross" : "menu"} />
         </IconButton>
       </header>
       <aside
@@ -87,7 +87,7 @@ const Navigation = ({ session }: { readonly session: Session }) => (
       <div key={name}>
         <p className="mb-1 px-2.5 text-xs font-medium text-muted">{name}</p>
         <ul className="space-y-0.5">
-          {links.map(({ icon: Icon, label, to }) => (
+          {links.map(({ icon, label, to }) => (
             <li key={to}>
               <Link
                 to={to}
@@ -96,7 +96,7 @@ const Navigation = ({ session }: { readonly session: Session }) => (
                 activeProps={{ className: "bg-raised text-ink", "aria-current": "page" }}
                 inactiveProps={{ className: restClass }}
               >
-                <Icon />
+                <Icon name={icon} />
                 {label}
               </Link>
             </li>
@@ -104,7 +104,7 @@ const Navigation = ({ session }: { readonly session: Session }) => (
           {name === "Account" && (
             <li>
               <a href="/docs" className={names(linkClass, restClass)}>
-                <BookOpen />API reference
+                <Icon name="bookOpen" />API reference
               </a>
             </li>
           )}
@@ -146,10 +146,11 @@ const signOut = async () => {
   location.replace("/console/")
 }
 
+const themeIcons = { system: "monitor", light: "sun", dark: "moon" } as const
+
 const Foot = ({ session }: { readonly session: Session }) => {
   const [theme, setTheme] = useTheme()
   const who = session.member?.email ?? session.account?.email ?? session.name ?? session.role
-  const Icon = { system: Monitor, light: Sun, dark: Moon }[theme]
   const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? "system"
   return (
     <div className="flex items-center justify-between gap-1 border-t border-line pt-3">
@@ -169,10 +170,10 @@ const Foot = ({ session }: { readonly session: Session }) => {
       </span>
       <span className="flex">
         <IconButton label={`Theme: ${theme}`} onClick={() => setTheme(next)}>
-          <Icon />
+          <Icon name={themeIcons[theme]} />
         </IconButton>
         <IconButton label="Sign out" onClick={() => void signOut()}>
-          <LogOut />
+          <Icon name="logOut" />
         </IconButton>
       </span>
     </div>

@@ -1,43 +1,24 @@
 /** The pages in the sidebar. */
-import {
-  Activity,
-  Box,
-  Chart,
-  Gauge,
-  Home,
-  Images,
-  KeyRound,
-  Layers,
-  Scale,
-  Scroll,
-  Server,
-  Settings,
-  Shield,
-  Sparkles,
-  Users,
-  Wallet,
-  Webhook
-} from "../components/Icon.tsx"
 
 /** The pages of account sessions. */
 export const accountSections = [
   {
     name: "Create",
     links: [
-      { to: "/", label: "Overview", icon: Home },
-      { to: "/playground", label: "Playground", icon: Sparkles },
-      { to: "/jobs", label: "Jobs", icon: Images }
+      { to: "/", label: "Overview", icon: "home" },
+      { to: "/playground", label: "Playground", icon: "sparkles" },
+      { to: "/jobs", label: "Jobs", icon: "images" }
     ]
   },
   {
     name: "Account",
     links: [
-      { to: "/usage", label: "Usage", icon: Chart },
-      { to: "/keys", label: "API keys", icon: KeyRound },
-      { to: "/webhooks", label: "Webhooks", icon: Webhook },
-      { to: "/plans", label: "Plans and wallet", icon: Wallet },
-      { to: "/limits", label: "Limits", icon: Gauge },
-      { to: "/settings", label: "Settings", icon: Settings }
+      { to: "/usage", label: "Usage", icon: "chart" },
+      { to: "/keys", label: "API keys", icon: "keyRound" },
+      { to: "/webhooks", label: "Webhooks", icon: "webhook" },
+      { to: "/plans", label: "Plans and wallet", icon: "wallet" },
+      { to: "/limits", label: "Limits", icon: "gauge" },
+      { to: "/settings", label: "Settings", icon: "settings" }
     ]
   }
 ] as const
@@ -47,26 +28,26 @@ export const operatorSections = [
   {
     name: "Service",
     links: [
-      { to: "/operator", label: "Health", icon: Activity },
-      { to: "/operator/queue", label: "Queue", icon: Layers },
-      { to: "/operator/workers", label: "Workers", icon: Server },
-      { to: "/operator/models", label: "Models", icon: Box }
+      { to: "/operator", label: "Health", icon: "activity" },
+      { to: "/operator/queue", label: "Queue", icon: "layers" },
+      { to: "/operator/workers", label: "Workers", icon: "server" },
+      { to: "/operator/models", label: "Models", icon: "box" }
     ]
   },
   {
     name: "Customers",
     links: [
-      { to: "/operator/accounts", label: "Accounts", icon: Users },
-      { to: "/operator/jobs", label: "Jobs", icon: Images },
-      { to: "/operator/ledger", label: "Ledger", icon: Scale }
+      { to: "/operator/accounts", label: "Accounts", icon: "users" },
+      { to: "/operator/jobs", label: "Jobs", icon: "images" },
+      { to: "/operator/ledger", label: "Ledger", icon: "scale" }
     ]
   },
   {
     name: "Control",
     links: [
-      { to: "/operator/operators", label: "Operators", icon: Shield },
-      { to: "/operator/configuration", label: "Configuration", icon: Settings },
-      { to: "/operator/audit", label: "Audit log", icon: Scroll }
+      { to: "/operator/operators", label: "Operators", icon: "shield" },
+      { to: "/operator/configuration", label: "Configuration", icon: "settings" },
+      { to: "/operator/audit", label: "Audit log", icon: "scroll" }
     ]
   }
 ] as const

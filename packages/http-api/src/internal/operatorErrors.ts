@@ -7,8 +7,6 @@ import { field, flag, int, text } from "./fields.ts"
 
 /** Problems of the URL of a webhook endpoint. `dns`: its host has no address. */
 export const UrlProblem = Schema.Literals(["url", "scheme", "port", "user_info", "own_domain", "address", "dns"])
-/** See the schema of the same name. */
-export type UrlProblem = typeof UrlProblem.Type
 
 /** The codes of `/admin/v1`. */
 export const operatorErrors = {

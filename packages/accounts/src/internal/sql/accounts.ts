@@ -52,11 +52,7 @@ export const listAccounts = (
 
 /** Locks an account until the transaction ends, and returns it. */
 export const lockAccount = (sql: SqlClient.SqlClient, id: AccountId) =>
-  // Two statements: the second one sees the commits that the lock waited for.
-  Effect.andThen(
-    sql`SELECT id FROM accounts_account WHERE id = ${AccountId.toUuid(id)} FOR UPDATE`,
-    findAccount(sql, id)
-  )
+  Rows.lockById(sql, "accounts_account", AccountId.toUuid(id), findAccount(sql, id))
 
 /**
  * Sets the address of an account, unless another account has it. In a transaction of its own, nested in that of the

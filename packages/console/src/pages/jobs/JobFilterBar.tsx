@@ -5,7 +5,7 @@ import { useState } from "react"
 import { keysQuery } from "../../api/manage.ts"
 import { modelsQuery, sessionQuery } from "../../api/queries.ts"
 import { FilterSelect } from "../../components/Field.tsx"
-import { Grid, List } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { statusOptions } from "../../components/JobStatus.tsx"
 import { Segmented } from "../../components/Segmented.tsx"
 import type { JobSearch } from "./search.ts"
@@ -65,7 +65,7 @@ export const JobView = ({ search }: { readonly search: JobSearch }) => {
           value: "list",
           label: (
             <>
-              <List />
+              <Icon name="list" />
               <span className="sr-only">List</span>
             </>
           )
@@ -74,7 +74,7 @@ export const JobView = ({ search }: { readonly search: JobSearch }) => {
           value: "grid",
           label: (
             <>
-              <Grid />
+              <Icon name="grid" />
               <span className="sr-only">Grid</span>
             </>
           )

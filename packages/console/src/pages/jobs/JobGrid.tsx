@@ -1,7 +1,7 @@
 /** Jobs as a gallery. */
 import { Link } from "@tanstack/react-router"
 import type { Generation } from "../../api/types.ts"
-import { Film } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { JobStatus } from "../../components/JobStatus.tsx"
 import { Thumb } from "../../components/Thumb.tsx"
 import { Time } from "../../components/Time.tsx"
@@ -23,7 +23,7 @@ export const JobGrid = ({ jobs }: { readonly jobs: ReadonlyArray<Generation> }) 
             <Thumb job={job} className="aspect-square w-full" />
             {job.kind === "video" && job.status === "completed" && (
               <span className="absolute top-2 right-2 rounded-md bg-surface p-1 text-ink shadow-card">
-                <Film className="size-4" />
+                <Icon name="film" className="size-4" />
                 <span className="sr-only">Video</span>
               </span>
             )}

@@ -7,7 +7,7 @@ import type { Generation } from "../../api/types.ts"
 import { Button, LinkButton } from "../../components/Button.tsx"
 import { CopyButton, CopyId } from "../../components/Copy.tsx"
 import { Dialog } from "../../components/Dialog.tsx"
-import { Sparkles, Square } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { JobStatus } from "../../components/JobStatus.tsx"
 import { JobTimeline } from "../../components/JobTimeline.tsx"
 import { Problem } from "../../components/Problem.tsx"
@@ -65,7 +65,7 @@ const Content = ({ job }: { readonly job: Generation }) => {
               busy={cancel.isPending}
               onClick={() => cancel.mutate()}
             >
-              <Square />Cancel
+              <Icon name="square" />Cancel
             </Button>
           )}
           {job.output !== null && <ResultLinks output={job.output} />}
@@ -74,7 +74,7 @@ const Content = ({ job }: { readonly job: Generation }) => {
       {cancel.isError && <Problem title="The job could not be cancelled" error={cancel.error} />}
       <div className="flex flex-wrap gap-2 border-b border-line pb-4">
         <LinkButton to="/playground" search={{ job: job.id }}>
-          <Sparkles />Open in Playground
+          <Icon name="sparkles" />Open in Playground
         </LinkButton>
         <CopyButton variant="secondary" label="Copy as curl" text={curlOf(job)} />
       </div>

@@ -8,6 +8,7 @@ import { Notice } from "../../components/Badge.tsx"
 import { Button } from "../../components/Button.tsx"
 import { costOf, JobStatus, planName } from "../../components/JobStatus.tsx"
 import { Elapsed } from "../../components/JobTimeline.tsx"
+import { JobTitle } from "../../components/JobTitle.tsx"
 import { type Column, Table } from "../../components/Table.tsx"
 import { Thumb } from "../../components/Thumb.tsx"
 import { MaybeTime, Time } from "../../components/Time.tsx"
@@ -121,8 +122,7 @@ const columns: ReadonlyArray<Column<Generation>> = [
       >
         <Thumb job={job} className="size-9 rounded-md border border-line" />
         <span className="min-w-0">
-          <span className="block truncate font-medium group-hover:underline">{job.prompt ?? "Without prompt"}</span>
-          <span className="block truncate font-mono text-xs text-muted">{job.id}</span>
+          <JobTitle prompt={job.prompt} line={job.id} />
         </span>
       </Link>
     )

@@ -4,7 +4,7 @@ import { Outlet, useSearch } from "@tanstack/react-router"
 import { jobsQuery } from "../../api/queries.ts"
 import { LinkButton } from "../../components/Button.tsx"
 import { Card, Page } from "../../components/Card.tsx"
-import { Sparkles } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { Problem } from "../../components/Problem.tsx"
 import { Empty, SkeletonRows } from "../../components/States.tsx"
 import { LoadMore } from "../../components/Table.tsx"
@@ -28,7 +28,7 @@ export const Jobs = () => {
       width="max-w-7xl"
       actions={
         <LinkButton to="/playground" variant="primary">
-          <Sparkles />Generate
+          <Icon name="sparkles" />Generate
         </LinkButton>
       }
     >

@@ -29,7 +29,6 @@ export const BudgetDialog = ({ apiKey, onClose, owner }: {
       change={save}
       invalid={Object.keys(change).length === 0}
       onClose={onClose}
-      onSubmit={() => save.mutate()}
     >
       <BudgetFields
         budget={budget}

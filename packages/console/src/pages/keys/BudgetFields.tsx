@@ -22,9 +22,9 @@ export const BudgetFields = ({ budget, issues, maximum, onChange }: {
         {...boundsOf(maximum?.[name] ?? null)}
         value={budget[name] ?? ""}
         error={issues.get(`budget.${name}`)}
-        onChange={({ target: { valueAsNumber } }) => {
+        onChange={(text) => {
           const { [name]: _, ...others } = budget
-          onChange(Number.isNaN(valueAsNumber) ? others : { ...others, [name]: valueAsNumber })
+          onChange(text === "" ? others : { ...others, [name]: Number(text) })
         }}
       />
     ))}

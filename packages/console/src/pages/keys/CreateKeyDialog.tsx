@@ -64,7 +64,6 @@ export const CreateKeyDialog = ({ onClose, onCreated, owner }: {
       change={create}
       invalid={name.trim() === "" || chosen.length === 0}
       onClose={onClose}
-      onSubmit={() => create.mutate()}
     >
       <KeyNameField value={name} onChange={setName} error={issues.get("name")} />
       <SelectField label="Expires" options={expiries} value={days} onChange={setDays} />
@@ -124,7 +123,7 @@ const Restrictions = ({ issues, models, networks, onModels, onNetworks }: {
         help="Ids, separated by spaces."
         value={models}
         error={issues.get("models")}
-        onChange={(event) => onModels(event.target.value)}
+        onChange={onModels}
       />
       <TextField
         label="Networks"
@@ -133,7 +132,7 @@ const Restrictions = ({ issues, models, networks, onModels, onNetworks }: {
         help="Addresses or networks, separated by spaces."
         value={networks}
         error={[...issues].find(([path]) => path.startsWith("ip_ranges"))?.[1]}
-        onChange={(event) => onNetworks(event.target.value)}
+        onChange={onNetworks}
       />
     </div>
   </details>

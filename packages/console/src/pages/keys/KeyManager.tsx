@@ -9,7 +9,7 @@ import { Badge } from "../../components/Badge.tsx"
 import { Button, IconButton } from "../../components/Button.tsx"
 import { Card } from "../../components/Card.tsx"
 import { FormDialog } from "../../components/Dialog.tsx"
-import { Pencil, Plus } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { SecretDialog } from "../../components/Secret.tsx"
 import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
 import { type Column, Table } from "../../components/Table.tsx"
@@ -39,7 +39,7 @@ export const KeyManager = ({ canChange, owner }: { readonly owner: Owner; readon
   }
   const create = canChange && (
     <Button size="sm" variant="primary" onClick={() => setOpen({ dialog: "create" })}>
-      <Plus />Create key
+      <Icon name="plus" />Create key
     </Button>
   )
   return (
@@ -122,7 +122,7 @@ const nameColumn = (open: ((what: Open) => void) | null): Column<ApiKey> => ({
             label={`Rename ${key.name}`}
             onClick={() => open({ dialog: "rename", key })}
           >
-            <Pencil />
+            <Icon name="pencil" />
           </IconButton>
         )}
       </span>
@@ -176,7 +176,6 @@ const RevokeDialog = ({ apiKey, onClose, owner }: {
       tone="danger"
       change={revoke}
       onClose={onClose}
-      onSubmit={() => revoke.mutate()}
     >
       <p className="text-muted">
         {apiKey.last_used_at === null ? "Never used." : `Used ${relative(Date.parse(apiKey.last_used_at), now)}.`}{" "}

@@ -14,6 +14,6 @@ export const KeyNameField = ({ error, onChange, value }: {
     placeholder="Production server"
     value={value}
     error={error}
-    onChange={(event) => onChange(event.target.value)}
+    onChange={onChange}
   />
 )

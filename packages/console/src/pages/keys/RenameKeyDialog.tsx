@@ -27,7 +27,6 @@ export const RenameKeyDialog = ({ apiKey, onClose, owner }: {
       change={rename}
       invalid={name.trim() === "" || name.trim() === apiKey.name}
       onClose={onClose}
-      onSubmit={() => rename.mutate()}
     >
       <KeyNameField value={name} onChange={setName} error={problemOf(rename.error).issues.get("name")} />
     </FormDialog>

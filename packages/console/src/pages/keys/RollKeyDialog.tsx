@@ -29,7 +29,6 @@ export const RollKeyDialog = ({ apiKey, onClose, onCreated, owner }: {
       submit="Roll key"
       change={roll}
       onClose={onClose}
-      onSubmit={() => roll.mutate()}
     >
       <Segmented label="The former key ends" value={overlap} onChange={setOverlap} options={overlaps} />
     </FormDialog>

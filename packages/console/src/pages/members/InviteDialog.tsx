@@ -33,21 +33,14 @@ export const InviteDialog = ({ onClose, onInvited, owner }: {
       change={invite}
       invalid={email.trim() === ""}
       onClose={onClose}
-      onSubmit={() => invite.mutate()}
     >
       <EmailField
-        label="E-mail"
         help="With this address, the person can also sign in with an identity provider."
         value={email}
         error={problemOf(invite.error).issues.get("email")}
         onChange={setEmail}
       />
-      <SelectField
-        label="Role"
-        options={roles}
-        value={role}
-        onChange={setRole}
-      />
+      <SelectField label="Role" options={roles} value={role} onChange={setRole} />
     </FormDialog>
   )
 }

@@ -9,7 +9,7 @@ import { Badge } from "../../components/Badge.tsx"
 import { Button } from "../../components/Button.tsx"
 import { Card } from "../../components/Card.tsx"
 import { FormDialog } from "../../components/Dialog.tsx"
-import { Plus } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { Problem } from "../../components/Problem.tsx"
 import { SecretDialog } from "../../components/Secret.tsx"
 import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
@@ -44,7 +44,7 @@ export const MemberManager = ({ canChange, owner }: { readonly owner: Owner; rea
   )
   const invite = canChange && (
     <Button size="sm" variant="primary" onClick={() => setOpen({ dialog: "invite" })}>
-      <Plus />Invite
+      <Icon name="plus" />Invite
     </Button>
   )
   return (
@@ -147,7 +147,6 @@ const RoleDialog = ({ member, onClose, owner }: {
       submit={`Make ${role}`}
       change={change}
       onClose={onClose}
-      onSubmit={() => change.mutate()}
     >
       <p className="text-muted">
         {role === "viewer" ? "Viewers can read everything, and change nothing." : "Members can change the account."}

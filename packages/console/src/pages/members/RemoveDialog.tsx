@@ -29,7 +29,6 @@ export const RemoveDialog = ({ member: { email, id }, onClose, owner }: {
       tone="danger"
       change={remove}
       onClose={onClose}
-      onSubmit={() => remove.mutate()}
     >
       <p className="text-muted">The person is signed out at once. Jobs and results stay.</p>
       {created.length > 0 && (

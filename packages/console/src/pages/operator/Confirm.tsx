@@ -31,16 +31,10 @@ export const ConfirmButton = ({ act, children, label, size = "sm", title, tone =
           change={change}
           invalid={typed !== undefined && text !== typed}
           onClose={() => setOpen(false)}
-          onSubmit={() => change.mutate()}
         >
           <div className="text-muted">{children}</div>
           {typed !== undefined && (
-            <TextField
-              label={`Type ${typed} to confirm`}
-              autoComplete="off"
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
+            <TextField label={`Type ${typed} to confirm`} autoComplete="off" value={text} onChange={setText} />
           )}
         </FormDialog>
       )}

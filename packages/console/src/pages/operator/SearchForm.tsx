@@ -2,7 +2,7 @@
 import { type ReactNode, useState } from "react"
 import { Button } from "../../components/Button.tsx"
 import { FilterSelect } from "../../components/Field.tsx"
-import { Search } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 
 /** The text filters of a list that are set. */
 type Texts<Name extends string> = { readonly [K in Name]?: string }
@@ -62,7 +62,7 @@ export const SearchForm = <Name extends string>({ children, fields, onSearch, va
       ))}
       {children}
       <Button type="submit">
-        <Search />Search
+        <Icon name="search" />Search
       </Button>
       {isFiltered && (
         <Button

@@ -5,7 +5,7 @@ import { recentQuery } from "../../api/queries.ts"
 import { LinkButton } from "../../components/Button.tsx"
 import { Card } from "../../components/Card.tsx"
 import { CodeCard } from "../../components/Code.tsx"
-import { Check } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { names } from "../../components/names.ts"
 
 /** The steps with ticks. Disappears after the first job. */
@@ -43,7 +43,7 @@ export const Checklist = ({ canManage }: { readonly canManage: boolean }) => {
                   isDone ? "bg-positive-soft text-positive" : "bg-raised text-muted"
                 )}
               >
-                {isDone ? <Check /> : index + 1}
+                {isDone ? <Icon name="check" /> : index + 1}
               </span>
               <span className="flex-1 font-medium">
                 {label}

@@ -6,8 +6,9 @@ import type { Account } from "../../api/types.ts"
 import { Notice } from "../../components/Badge.tsx"
 import { LinkButton } from "../../components/Button.tsx"
 import { Card, Page } from "../../components/Card.tsx"
-import { Sparkles } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { JobStatus } from "../../components/JobStatus.tsx"
+import { JobTitle } from "../../components/JobTitle.tsx"
 import { Loaded, Skeleton, SkeletonRows } from "../../components/States.tsx"
 import { Thumb } from "../../components/Thumb.tsx"
 import { Time } from "../../components/Time.tsx"
@@ -24,7 +25,7 @@ export const Overview = () => {
       about={session?.account?.email}
       actions={
         <LinkButton to="/playground" variant="primary">
-          <Sparkles />Generate
+          <Icon name="sparkles" />Generate
         </LinkButton>
       }
     >
@@ -85,8 +86,7 @@ const Latest = () => (
                   >
                     <Thumb job={job} className="size-10 rounded-md border border-line" />
                     <span className="min-w-0 flex-1">
-                      <span className="block truncate text-sm font-medium">{job.prompt ?? "Without prompt"}</span>
-                      <span className="block truncate font-mono text-xs text-muted">{job.model}</span>
+                      <JobTitle prompt={job.prompt} line={job.model} />
                     </span>
                     <JobStatus status={job.status} />
                     <span className="w-28 text-right text-sm text-muted max-sm:hidden">

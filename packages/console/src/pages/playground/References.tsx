@@ -1,7 +1,7 @@
 /** Input images: drop, paste or browse. */
 import { useRef, useState } from "react"
 import { Field } from "../../components/Field.tsx"
-import { Cross, ImagePlus } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { names } from "../../components/names.ts"
 import { addReferences, removeReference } from "./draft.ts"
 import type { Reference } from "./request.ts"
@@ -44,7 +44,7 @@ export const References = ({ error, items, max }: {
                   : "border-control text-muted hover:bg-raised hover:text-ink"
               )}
             >
-              <ImagePlus className="size-4" />Drop, paste or browse
+              <Icon name="imagePlus" className="size-4" />Drop, paste or browse
             </button>
           )}
           <input
@@ -91,7 +91,7 @@ const Item = ({ item, number }: { readonly item: Reference; readonly number: num
         onClick={() => removeReference(item.key)}
         className="absolute top-0.5 right-0.5 grid size-6 place-items-center rounded-full bg-ink/80 text-surface"
       >
-        <Cross className="size-3.5" />
+        <Icon name="cross" className="size-3.5" />
       </button>
     </div>
   )

@@ -5,7 +5,7 @@ import type { Generation, Kind } from "../../api/types.ts"
 import { Badge } from "../../components/Badge.tsx"
 import { Button } from "../../components/Button.tsx"
 import { CopyButton } from "../../components/Copy.tsx"
-import { ImagePlus, RotateCcw, Square } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { JobStatus } from "../../components/JobStatus.tsx"
 import { Elapsed, JobTimeline } from "../../components/JobTimeline.tsx"
 import { Issues } from "../../components/Problem.tsx"
@@ -76,13 +76,13 @@ const StageActions = ({ job, onCancel, onReference }: {
   <div className="flex flex-wrap items-center gap-2">
     {(job.status === "pending" || job.status === "queued") && (
       <Button variant="danger" onClick={() => onCancel(job.id)}>
-        <Square />Cancel
+        <Icon name="square" />Cancel
       </Button>
     )}
     {isFinal(job) && <CopyButton label="Copy job ID" text={job.id} />}
     {job.output !== null && job.kind === "image" && onReference !== undefined && (
       <Button onClick={() => onReference(job)}>
-        <ImagePlus />Use as reference
+        <Icon name="imagePlus" />Use as reference
       </Button>
     )}
     {job.output !== null && <ResultLinks output={job.output} />}
@@ -107,7 +107,7 @@ const Refused = ({ error, onRetry, onSwitch }: {
       )}
       <div className="mt-4 flex flex-wrap items-center gap-2">
         <Button onClick={onRetry}>
-          <RotateCcw />Try again
+          <Icon name="rotateCcw" />Try again
         </Button>
         {canSwitch && <Button variant="ghost" onClick={onSwitch}>Use the other plan</Button>}
         {problem.retryAfterMillis !== null && <Countdown key={problem.requestId} millis={problem.retryAfterMillis} />}

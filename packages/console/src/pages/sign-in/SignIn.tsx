@@ -70,7 +70,7 @@ export const SignIn = ({ hasEnded, hasSession, onSignedIn }: {
               placeholder="kin_…"
               required
               value={key}
-              onChange={(event) => setKey(event.target.value)}
+              onChange={setKey}
               help="The session has the rights of the key and ends when the key is revoked."
             />
             <Button type="submit" variant="primary" size="lg" className="w-full" busy={isPending || isSuccess}>

@@ -21,20 +21,14 @@ export const RangeFields = ({ from, onChange, to }: {
   }
   return (
     <>
-      <TextField
-        label="First day"
-        type="date"
-        max={today}
-        value={range.from}
-        onChange={(event) => change({ from: event.target.value })}
-      />
+      <TextField label="First day" type="date" max={today} value={range.from} onChange={(from) => change({ from })} />
       <TextField
         label="Last day"
         type="date"
         max={today}
         value={range.to}
         error={problem}
-        onChange={(event) => change({ to: event.target.value })}
+        onChange={(to) => change({ to })}
       />
     </>
   )

@@ -4,7 +4,7 @@ import { useSearch } from "@tanstack/react-router"
 import { accountQuery, usageQuery } from "../../api/queries.ts"
 import { Button } from "../../components/Button.tsx"
 import { Figure, Figures, Page } from "../../components/Card.tsx"
-import { Download } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { Loaded, Skeleton } from "../../components/States.tsx"
 import { useNow } from "../../components/useNow.ts"
 import { csv, download } from "../../format/csv.ts"
@@ -27,7 +27,7 @@ export const Usage = () => {
       about="Jobs count on the day on which they ended. Days are UTC."
       actions={
         <Button disabled={rows.length === 0} onClick={() => exportRows(rows, days)}>
-          <Download />Export CSV
+          <Icon name="download" />Export CSV
         </Button>
       }
     >

@@ -8,7 +8,7 @@ import type { Delivery, Endpoint } from "../../api/types.ts"
 import { Button } from "../../components/Button.tsx"
 import { CopyId } from "../../components/Copy.tsx"
 import { DeliveryStatus } from "../../components/DeliveryStatus.tsx"
-import { RotateCcw } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { Problem } from "../../components/Problem.tsx"
 import { Segmented } from "../../components/Segmented.tsx"
 import { Empty, SkeletonRows } from "../../components/States.tsx"
@@ -40,7 +40,7 @@ export const Deliveries = ({ canChange, endpoint }: { readonly endpoint: Endpoin
         <Segmented label="Status" hideLabel value={filter} onChange={setFilter} options={filters} />
         {isEnabled && all.some(({ status }) => status === "failed") && (
           <Button onClick={() => setResending(true)}>
-            <RotateCcw />Resend all failed since…
+            <Icon name="rotateCcw" />Resend all failed since…
           </Button>
         )}
       </div>

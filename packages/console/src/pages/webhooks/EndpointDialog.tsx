@@ -28,7 +28,7 @@ export const UrlField = ({ error, onChange, value }: {
     help="HTTPS on port 443 or 8443, at a public address."
     value={value}
     error={value.length > 8 ? urlProblem(value) ?? error : error}
-    onChange={(event) => onChange(event.target.value)}
+    onChange={onChange}
   />
 )
 
@@ -75,10 +75,9 @@ export const EndpointDialog = ({ onClose, onCreated, owner }: {
     <FormDialog
       title="Add a webhook endpoint"
       submit="Add endpoint"
-      change={{ isPending: create.isPending, error: isAboutUrl ? null : create.error }}
+      change={isAboutUrl ? { ...create, error: null } : create}
       invalid={url === "" || types?.length === 0}
       onClose={onClose}
-      onSubmit={() => create.mutate()}
     >
       <UrlField value={url} onChange={setUrl} error={isAboutUrl ? problem.detail : problem.issues.get("url")} />
       <TypesField value={types} onChange={setTypes} />

@@ -171,7 +171,6 @@ const Deletion = ({ endpoint }: { readonly endpoint: Endpoint }) => {
           tone="danger"
           change={remove}
           onClose={() => setAsking(false)}
-          onSubmit={() => remove.mutate()}
         >
           <p className="text-muted break-words">No more events are sent to {endpoint.url}.</p>
         </FormDialog>

@@ -33,14 +33,8 @@ export const ResendFailed = ({ endpoint, onClose }: { readonly endpoint: string;
       submit="Resend"
       change={resend}
       onClose={onClose}
-      onSubmit={() => resend.mutate()}
     >
-      <SelectField
-        label="Events since"
-        options={spans}
-        value={hours}
-        onChange={setHours}
-      />
+      <SelectField label="Events since" options={spans} value={hours} onChange={setHours} />
       {resend.data !== undefined && resend.data.left > 0 && (
         <Notice tone="warning" title={`${plural(resend.data.resent, "delivery", "deliveries")} sent again`}>
           {count(resend.data.left)} are left. Resend them once those that are pending have ended.

@@ -7,7 +7,7 @@ import type { Endpoint, Send } from "../../api/types.ts"
 import { Badge, Notice } from "../../components/Badge.tsx"
 import { Button } from "../../components/Button.tsx"
 import { CopyId } from "../../components/Copy.tsx"
-import { Send as SendIcon } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { Problem } from "../../components/Problem.tsx"
 import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
 import { type Column, Table } from "../../components/Table.tsx"
@@ -33,7 +33,7 @@ export const Sends = ({ canChange, endpoint }: { readonly endpoint: Endpoint; re
             disabled={endpoint.status === "disabled"}
             onClick={() => test.mutate()}
           >
-            <SendIcon />Send test event
+            <Icon name="send" />Send test event
           </Button>
         )}
       </div>

@@ -1,5 +1,5 @@
 /** Code that verifies events, and a form that checks one. */
-import { useState } from "react"
+import { type ComponentProps, useState } from "react"
 import { Notice } from "../../components/Badge.tsx"
 import { Button } from "../../components/Button.tsx"
 import { CodeCard } from "../../components/Code.tsx"
@@ -61,6 +61,10 @@ const outcomes: Readonly<
   malformed: { tone: "danger", title: "The header is malformed", text: "It looks like t=1764000000,v1=5257a869…" }
 }
 
+const CodeField = (props: ComponentProps<typeof TextField>) => (
+  <TextField className="font-mono text-xs" required {...props} />
+)
+
 /** Checks a request. Neither the body nor the secret leaves the browser. */
 const Check = () => {
   const [body, setBody] = useState("")
@@ -90,23 +94,14 @@ const Check = () => {
           />
         )}
       </Field>
-      <TextField
-        label="X-Service-Signature"
-        className="font-mono text-xs"
-        required
-        placeholder="t=…,v1=…"
-        value={header}
-        onChange={(event) => setHeader(event.target.value)}
-      />
-      <TextField
+      <CodeField label="X-Service-Signature" placeholder="t=…,v1=…" value={header} onChange={setHeader} />
+      <CodeField
         label="Secret"
         type="password"
         autoComplete="off"
-        className="font-mono text-xs"
-        required
         placeholder="whsec_…"
         value={secret}
-        onChange={(event) => setSecret(event.target.value)}
+        onChange={setSecret}
       />
       <Button type="submit" disabled={!isAvailable}>Check signature</Button>
       {!isAvailable && <p className="text-xs text-muted">Browsers compute signatures on HTTPS and localhost only.</p>}

@@ -9,7 +9,7 @@ import type { Endpoint } from "../../api/types.ts"
 import { Badge } from "../../components/Badge.tsx"
 import { Button } from "../../components/Button.tsx"
 import { Card, Page } from "../../components/Card.tsx"
-import { Plus } from "../../components/Icon.tsx"
+import { Icon } from "../../components/Icon.tsx"
 import { NoAccountRights } from "../../components/NoAccountRights.tsx"
 import { SecretDialog } from "../../components/Secret.tsx"
 import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
@@ -40,7 +40,7 @@ const Endpoints = ({ canChange }: { readonly canChange: boolean }) => {
   if (isScopeMissing(query.error)) return <NoAccountRights what="manage webhooks" scope="webhooks" />
   const create = canChange && (
     <Button size="sm" variant="primary" onClick={() => setCreating(true)}>
-      <Plus />Add endpoint
+      <Icon name="plus" />Add endpoint
     </Button>
   )
   return (

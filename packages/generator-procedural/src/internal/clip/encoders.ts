@@ -6,16 +6,7 @@ import H264 from "h264-mp4-encoder"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
-
-/** Size and speed of a video. */
-export interface Footage {
-  /** Pixels. Even. */
-  readonly width: number
-  /** Pixels. Even. */
-  readonly height: number
-  /** Frames per second. */
-  readonly frameRate: number
-}
+import { type Footage, h264Settings } from "../../ClipEncoding.ts"
 
 /** A run of the program `ffmpeg`. */
 export interface Ffmpeg {
@@ -34,16 +25,9 @@ export interface Encoder {
 }
 
 /** Starts an encoder in WebAssembly. */
-export const startWasm = async ({ frameRate, height, width }: Footage): Promise<Encoder> => {
+export const startWasm = async (footage: Footage): Promise<Encoder> => {
   const encoder = await H264.createH264MP4Encoder()
-  Object.assign(encoder, {
-    width,
-    height,
-    frameRate,
-    speed: 10,
-    quantizationParameter: 26,
-    groupOfPictures: 2 * frameRate
-  })
+  Object.assign(encoder, h264Settings(footage))
   encoder.initialize()
   return {
     add: (rgba) => {

@@ -36,11 +36,7 @@ export const find = (sql: SqlClient.SqlClient, id: OperatorId) =>
 
 /** Locks an operator until the transaction ends, and returns it. */
 export const lock = (sql: SqlClient.SqlClient, id: OperatorId) =>
-  // Two statements: the second one sees the commits that the lock waited for.
-  Effect.andThen(
-    sql`SELECT id FROM operators_operator WHERE id = ${OperatorId.toUuid(id)} FOR UPDATE`,
-    find(sql, id)
-  )
+  Rows.lockById(sql, "operators_operator", OperatorId.toUuid(id), find(sql, id))
 
 /** Lists operators, revoked ones last, newest first. */
 export const list = (sql: SqlClient.SqlClient, limit: number) =>

@@ -40,11 +40,7 @@ export const find = (sql: SqlClient.SqlClient, id: PaymentId) =>
 
 /** Locks a payment until the transaction ends, and returns it. */
 export const lock = (sql: SqlClient.SqlClient, id: PaymentId) =>
-  // Two statements: the second one sees the commits that the lock waited for.
-  Effect.andThen(
-    sql`SELECT id FROM payments_payment WHERE id = ${PaymentId.toUuid(id)} FOR UPDATE`,
-    find(sql, id)
-  )
+  Rows.lockById(sql, "payments_payment", PaymentId.toUuid(id), find(sql, id))
 
 /** Saves the checkout of a payment. */
 export const saveCheckout = (

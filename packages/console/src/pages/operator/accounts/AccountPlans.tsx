@@ -7,7 +7,7 @@ import type { OperatorAccount, Plan } from "../../../api/types.ts"
 import { Badge } from "../../../components/Badge.tsx"
 import { Button } from "../../../components/Button.tsx"
 import { Card, Facts, Figure, Figures } from "../../../components/Card.tsx"
-import { Plus } from "../../../components/Icon.tsx"
+import { Icon } from "../../../components/Icon.tsx"
 import { planName } from "../../../components/JobStatus.tsx"
 import { Empty, Loaded, SkeletonRows } from "../../../components/States.tsx"
 import { type Column, Table } from "../../../components/Table.tsx"
@@ -108,7 +108,7 @@ const LotsCard = ({ canChange, id }: { readonly id: string; readonly canChange: 
       title="Credit lots"
       actions={canChange && (
         <Button size="sm" variant="primary" onClick={() => setOpen(true)}>
-          <Plus />Grant credits
+          <Icon name="plus" />Grant credits
         </Button>
       )}
       flush

@@ -11,7 +11,7 @@ import { Button } from "../../../components/Button.tsx"
 import { Page } from "../../../components/Card.tsx"
 import { FormDialog } from "../../../components/Dialog.tsx"
 import { EmailField } from "../../../components/Field.tsx"
-import { Plus } from "../../../components/Icon.tsx"
+import { Icon } from "../../../components/Icon.tsx"
 import type { Column } from "../../../components/Table.tsx"
 import { Time } from "../../../components/Time.tsx"
 import { money } from "../../../format/number.ts"
@@ -34,7 +34,7 @@ export const Accounts = () => {
       width="max-w-7xl"
       actions={canCreate && (
         <Button variant="primary" onClick={() => setCreating(true)}>
-          <Plus />Create account
+          <Icon name="plus" />Create account
         </Button>
       )}
     >
@@ -112,14 +112,8 @@ const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
       change={create}
       invalid={email.trim() === ""}
       onClose={onClose}
-      onSubmit={() => create.mutate()}
     >
-      <EmailField
-        label="E-mail address"
-        value={email}
-        error={problemOf(create.error).issues.get("email")}
-        onChange={setEmail}
-      />
+      <EmailField value={email} error={problemOf(create.error).issues.get("email")} onChange={setEmail} />
     </FormDialog>
   )
 }

@@ -1,10 +1,9 @@
 /** The dialog that grants credits. */
 import { useState } from "react"
 import { call } from "../../../api/call.ts"
-import type { RequestOf } from "../../../api/contract.ts"
 import { problemOf } from "../../../api/problem.ts"
 import { FormDialog } from "../../../components/Dialog.tsx"
-import { Checkbox, SelectField, TextField } from "../../../components/Field.tsx"
+import { Checkbox, NumberField, SelectField } from "../../../components/Field.tsx"
 import { inDays } from "../../../format/time.ts"
 import { useChange } from "../useChange.ts"
 import { ReferenceField } from "./ReferenceField.tsx"
@@ -23,7 +22,17 @@ export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onC
   const [credits, setCredits] = useState("100")
   const [days, setDays] = useState("365")
   const [imagesOnly, setImagesOnly] = useState(false)
-  const grant = useGrant(id, onClose)
+  const grant = useChange(() =>
+    call("POST /admin/v1/accounts/:id/lots", {
+      params: { id },
+      payload: {
+        reference,
+        kind,
+        credits: Number(credits),
+        expires_at: inDays(Number(days)),
+        images_only: imagesOnly
+      }
+    }), onClose)
   const issues = problemOf(grant.error).issues
   return (
     <FormDialog
@@ -32,40 +41,11 @@ export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onC
       change={grant}
       invalid={reference === "" || !(Number(credits) >= 1) || !(Number(days) > 0)}
       onClose={onClose}
-      onSubmit={() =>
-        grant.mutate({
-          reference,
-          kind,
-          credits: Number(credits),
-          expires_at: inDays(Number(days)),
-          images_only: imagesOnly
-        })}
     >
-      <ReferenceField
-        help="Names the grant. The same reference never grants twice."
-        value={reference}
-        error={issues.get("reference")}
-        onChange={setReference}
-      />
+      <ReferenceField value={reference} error={issues.get("reference")} onChange={setReference} />
       <div className="grid grid-cols-2 gap-4">
-        <TextField
-          label="Credits"
-          type="number"
-          min={1}
-          required
-          error={issues.get("credits")}
-          value={credits}
-          onChange={(event) => setCredits(event.target.value)}
-        />
-        <TextField
-          label="Days until they expire"
-          type="number"
-          min={1}
-          required
-          error={issues.get("expires_at")}
-          value={days}
-          onChange={(event) => setDays(event.target.value)}
-        />
+        <NumberField label="Credits" error={issues.get("credits")} value={credits} onChange={setCredits} />
+        <NumberField label="Days until they expire" error={issues.get("expires_at")} value={days} onChange={setDays} />
       </div>
       <SelectField
         label="Kind"
@@ -82,14 +62,3 @@ export const GrantDialog = ({ id, onClose }: { readonly id: string; readonly onC
     </FormDialog>
   )
 }
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const useGrant = (id: string, onDone: () => void) =>
-  useChange(
-    (payload: RequestOf<"POST /admin/v1/accounts/:id/lots">["payload"]) =>
-      call("POST /admin/v1/accounts/:id/lots", { params: { id }, payload }),
-    onDone
-  )

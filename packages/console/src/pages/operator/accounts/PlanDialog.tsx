@@ -3,7 +3,7 @@ import { useState } from "react"
 import { call } from "../../../api/call.ts"
 import type { Plan } from "../../../api/types.ts"
 import { FormDialog } from "../../../components/Dialog.tsx"
-import { Checkbox, SelectField, TextField } from "../../../components/Field.tsx"
+import { Checkbox, NumberField, SelectField } from "../../../components/Field.tsx"
 import { planName } from "../../../components/JobStatus.tsx"
 import { capital } from "../../../format/text.ts"
 import { inDays } from "../../../format/time.ts"
@@ -44,7 +44,6 @@ export const PlanDialog = ({ id, onClose, plan }: {
       change={set}
       invalid={!(Number(days) > 0)}
       onClose={onClose}
-      onSubmit={() => set.mutate()}
     >
       <SelectField
         label="Tier"
@@ -52,14 +51,7 @@ export const PlanDialog = ({ id, onClose, plan }: {
         value={tier}
         onChange={setTier}
       />
-      <TextField
-        label="Days until the period ends"
-        type="number"
-        min={1}
-        required
-        value={days}
-        onChange={(event) => setDays(event.target.value)}
-      />
+      <NumberField label="Days until the period ends" value={days} onChange={setDays} />
       <Checkbox
         label="Renew from the balance"
         help="At the end of the period. The plan ends if the balance is too low."

@@ -2,8 +2,7 @@
 import { TextField } from "../../../components/Field.tsx"
 
 /** A field for the reference, which is required. */
-export const ReferenceField = ({ error, help, onChange, value }: {
-  readonly help: string
+export const ReferenceField = ({ error, onChange, value }: {
   readonly error: string | undefined
   readonly value: string
   readonly onChange: (reference: string) => void
@@ -13,9 +12,9 @@ export const ReferenceField = ({ error, help, onChange, value }: {
     required
     maxLength={128}
     placeholder="invoice-1024"
-    help={help}
+    help="Names the change. The same reference never applies twice."
     error={error}
     value={value}
-    onChange={(event) => onChange(event.target.value)}
+    onChange={onChange}
   />
 )

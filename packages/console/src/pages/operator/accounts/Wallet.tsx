@@ -10,7 +10,7 @@ import { Button } from "../../../components/Button.tsx"
 import { Figure, Figures } from "../../../components/Card.tsx"
 import { CopyId } from "../../../components/Copy.tsx"
 import { FormDialog } from "../../../components/Dialog.tsx"
-import { TextField } from "../../../components/Field.tsx"
+import { NumberField } from "../../../components/Field.tsx"
 import type { Column } from "../../../components/Table.tsx"
 import { Time } from "../../../components/Time.tsx"
 import { money } from "../../../format/number.ts"
@@ -94,23 +94,15 @@ const ChangeDialog = ({ id, kind, onClose }: {
       change={change}
       invalid={reference === "" || !(cents >= 1)}
       onClose={onClose}
-      onSubmit={() => change.mutate()}
     >
-      <ReferenceField
-        help="Names the change. The same reference never applies twice."
-        value={reference}
-        error={issues.get("reference")}
-        onChange={setReference}
-      />
-      <TextField
+      <ReferenceField value={reference} error={issues.get("reference")} onChange={setReference} />
+      <NumberField
         label="Amount in US dollars"
-        type="number"
         min={0.01}
         step={0.01}
-        required
         error={issues.get("usd_cents")}
         value={dollars}
-        onChange={(event) => setDollars(event.target.value)}
+        onChange={setDollars}
       />
     </FormDialog>
   )

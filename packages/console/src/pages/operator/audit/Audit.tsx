@@ -8,7 +8,7 @@ import { Page } from "../../../components/Card.tsx"
 import { CodeCard } from "../../../components/Code.tsx"
 import { CopyId } from "../../../components/Copy.tsx"
 import { Dialog } from "../../../components/Dialog.tsx"
-import { Download } from "../../../components/Icon.tsx"
+import { Icon } from "../../../components/Icon.tsx"
 import type { Column } from "../../../components/Table.tsx"
 import { Time } from "../../../components/Time.tsx"
 import { csv, download } from "../../../format/csv.ts"
@@ -33,7 +33,7 @@ export const Audit = () => {
       width="max-w-7xl"
       actions={
         <Button disabled={rows.length === 0} onClick={() => exportEntries(rows)}>
-          <Download />Export CSV
+          <Icon name="download" />Export CSV
         </Button>
       }
     >

@@ -4,6 +4,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { ResponseOf } from "../../../api/contract.ts"
 import { Page } from "../../../components/Card.tsx"
 import { JobStatus, planName, statusOptions } from "../../../components/JobStatus.tsx"
+import { JobTitle } from "../../../components/JobTitle.tsx"
 import type { Column } from "../../../components/Table.tsx"
 import { Time } from "../../../components/Time.tsx"
 import { ListCard } from "../List.tsx"
@@ -45,8 +46,7 @@ export const jobColumns: ReadonlyArray<Column<Job>> = [
     className: "w-full min-w-72 max-w-0",
     cell: ({ id, prompt }) => (
       <Link to="/operator/jobs/$id" params={{ id }} className="group block rounded">
-        <span className="block truncate font-medium group-hover:underline">{prompt ?? "Without prompt"}</span>
-        <span className="block truncate font-mono text-xs text-muted">{id}</span>
+        <JobTitle prompt={prompt} line={id} />
       </Link>
     )
   },

@@ -9,7 +9,7 @@ import { Button } from "../../../components/Button.tsx"
 import { Card, Page } from "../../../components/Card.tsx"
 import { FormDialog } from "../../../components/Dialog.tsx"
 import { SelectField, TextField } from "../../../components/Field.tsx"
-import { Plus } from "../../../components/Icon.tsx"
+import { Icon } from "../../../components/Icon.tsx"
 import { SecretDialog } from "../../../components/Secret.tsx"
 import { Empty, Loaded, SkeletonRows } from "../../../components/States.tsx"
 import { type Column, Table } from "../../../components/Table.tsx"
@@ -62,7 +62,7 @@ export const Operators = () => {
                 variant="primary"
                 onClick={() => setCreating(true)}
               >
-                <Plus />Create operator
+                <Icon name="plus" />Create operator
               </Button>
             )}
           </>
@@ -124,21 +124,9 @@ const CreateDialog = ({ onClose, onCreated }: {
       change={create}
       invalid={name.trim() === ""}
       onClose={onClose}
-      onSubmit={() => create.mutate()}
     >
-      <TextField
-        label="Name"
-        required
-        maxLength={100}
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-      />
-      <SelectField
-        label="Role"
-        options={roles}
-        value={role}
-        onChange={setRole}
-      />
+      <TextField label="Name" required maxLength={100} value={name} onChange={setName} />
+      <SelectField label="Role" options={roles} value={role} onChange={setRole} />
     </FormDialog>
   )
 }
