@@ -3,13 +3,17 @@
  *
  * Packages make their own promise API with this module. Programs use that API.
  */
-import { type Brand, Cause, DateTime, Effect, Exit, Layer, ManagedRuntime } from "effect"
+import { Cause, Effect, Exit, Layer, ManagedRuntime, Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as External from "./external.ts"
 import { openPool } from "./internal/external/openPool.ts"
+import { type Plain, toPlain } from "./internal/promise/plain.ts"
 import type * as Migrations from "./Migrations.ts"
 import { StorageError } from "./StorageError.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
+
+export { defineError, type ErrorClass, type ErrorClasses, errorsByTag, type Fields } from "./internal/promise/errors.ts"
+export { type Plain, toPlain } from "./internal/promise/plain.ts"
 
 /**
  * Where a service stores its data: on the connections of the program's pool of `pg`, on those of a pool of its own, or in
@@ -52,17 +56,6 @@ export class StorageFailedError extends Error {
   }
 }
 
-/** A value with `Date` in place of Effect's times, and without brands. */
-export type Plain<A> = A extends DateTime.DateTime ? Date
-  : A extends Brand.Brand<string> ? Brand.Brand.Unbranded<A>
-  : A extends string | number | bigint | boolean | null | undefined ? A
-  : A extends ReadonlyMap<infer Key, infer Value> ? ReadonlyMap<Plain<Key>, Plain<Value>>
-  : A extends ReadonlyArray<infer Element> ? ReadonlyArray<Plain<Element>>
-  : { readonly [Name in keyof A]: Plain<A[Name]> }
-
-/** Converts a result of a service. */
-export const toPlain = <A>(value: A): Plain<A> => plainOf(value) as Plain<A>
-
 /** The layers of a service on each kind of storage. */
 export interface Layers<Services> {
   readonly memory: Layer.Layer<Services | UnitOfWork>
@@ -80,7 +73,23 @@ export interface Runtime<Services> {
     options: CallOptions,
     errorOf: (failure: E) => Error
   ) => Promise<Plain<A>>
+  /**
+   * Runs an effect that opens something which lasts longer than the call, such as a worker. It closes with `close` of the
+   * result, when the signal aborts, and before the service itself closes. Rejects like `run`.
+   */
+  readonly open: <A, E>(
+    effect: Effect.Effect<A, E | StorageError, Services | UnitOfWork | Scope.Scope>,
+    options: Pick<CallOptions, "signal">,
+    errorOf: (failure: E) => Error
+  ) => Promise<Opened<A>>
   /** Ends the background work and the connections that the service has opened itself. */
+  readonly close: () => Promise<void>
+}
+
+/** Something that is open until `close`. */
+export interface Opened<A> {
+  readonly value: A
+  /** Idempotent: every call waits for the same end. */
   readonly close: () => Promise<void>
 }
 
@@ -101,11 +110,19 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
       }
       const joined = tx === undefined ? effect : External.join(transactionOf(tx))(effect)
       const exit = await Effect.runPromiseExit(Effect.provideContext(joined, context), signal && { signal })
-      if (Exit.isSuccess(exit)) return toPlain(exit.value)
+      if (Exit.isFailure(exit)) signal?.throwIfAborted()
+      return toPlain(valueOf(exit, errorOf))
+    },
+    open: async (effect, { signal }, errorOf) => {
       signal?.throwIfAborted()
-      const failure = exit.cause.reasons.find(Cause.isFailReason)
-      if (failure === undefined) throw Cause.squash(exit.cause)
-      throw failure.error instanceof StorageError ? new StorageFailedError(failure.error) : errorOf(failure.error)
+      // Closes before the layer, since the scope of the runtime closes what it has last opened first.
+      const scope = Scope.forkUnsafe(runtime.scope)
+      const close = closeOnce(scope, signal)
+      const scoped = Effect.provideContext(Effect.provideService(effect, Scope.Scope, scope), context)
+      const exit = await Effect.runPromiseExit(scoped, signal && { signal })
+      if (Exit.isFailure(exit) || signal?.aborted === true) await close()
+      signal?.throwIfAborted()
+      return { value: valueOf(exit, errorOf), close }
     },
     close: async () => {
       await runtime.dispose()
@@ -121,10 +138,22 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
 const transactionOf = (tx: External.PgClient | External.Transaction): External.Transaction =>
   "turn" in tx ? tx : External.fromPg(tx)
 
-const plainOf = (value: unknown): unknown => {
-  if (DateTime.isDateTime(value)) return DateTime.toDateUtc(value)
-  if (Array.isArray(value)) return value.map(plainOf)
-  if (value instanceof Map) return new Map(Array.from(value, ([key, value]) => [plainOf(key), plainOf(value)] as const))
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, value]) => [name, plainOf(value)]))
+const valueOf = <A, E>(exit: Exit.Exit<A, E | StorageError>, errorOf: (failure: E) => Error): A => {
+  if (Exit.isSuccess(exit)) return exit.value
+  const failure = exit.cause.reasons.find(Cause.isFailReason)
+  if (failure === undefined) throw Cause.squash(exit.cause)
+  throw failure.error instanceof StorageError ? new StorageFailedError(failure.error) : errorOf(failure.error)
+}
+
+/** Returns the function that closes a scope, and calls it when the signal aborts. */
+const closeOnce = (scope: Scope.Closeable, signal: AbortSignal | undefined) => {
+  let closed: Promise<void> | undefined
+  const close = () => {
+    signal?.removeEventListener("abort", closeOnAbort)
+    return closed ??= Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+  // A failure reaches those who call `close`.
+  const closeOnAbort = () => void close().catch(() => {})
+  signal?.addEventListener("abort", closeOnAbort)
+  return close
 }
