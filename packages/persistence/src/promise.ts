@@ -3,11 +3,12 @@
  *
  * Packages make their own promise API with this module. Programs use that API.
  */
-import { Cause, Effect, Exit, Layer, ManagedRuntime, Scope } from "effect"
+import { Effect, Exit, Layer, ManagedRuntime, Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as External from "./external.ts"
 import { openPool } from "./internal/external/openPool.ts"
 import { type Plain, toPlain } from "./internal/promise/plain.ts"
+import { runPromise } from "./internal/promise/run.ts"
 import type * as Migrations from "./Migrations.ts"
 import { StorageError } from "./StorageError.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
@@ -109,20 +110,21 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
         throw new TypeError("A service in memory cannot join a transaction; leave out tx")
       }
       const joined = tx === undefined ? effect : External.join(transactionOf(tx))(effect)
-      const exit = await Effect.runPromiseExit(Effect.provideContext(joined, context), signal && { signal })
-      if (Exit.isFailure(exit)) signal?.throwIfAborted()
-      return toPlain(valueOf(exit, errorOf))
+      return runPromise(Effect.map(Effect.provideContext(joined, context), toPlain), signal, thrown(errorOf))
     },
     open: async (effect, { signal }, errorOf) => {
-      signal?.throwIfAborted()
       // Closes before the layer, since the scope of the runtime closes what it has last opened first.
       const scope = Scope.forkUnsafe(runtime.scope)
       const close = closeOnce(scope, signal)
       const scoped = Effect.provideContext(Effect.provideService(effect, Scope.Scope, scope), context)
-      const exit = await Effect.runPromiseExit(scoped, signal && { signal })
-      if (Exit.isFailure(exit) || signal?.aborted === true) await close()
-      signal?.throwIfAborted()
-      return { value: valueOf(exit, errorOf), close }
+      try {
+        const value = await runPromise(scoped, signal, thrown(errorOf))
+        signal?.throwIfAborted()
+        return { value, close }
+      } catch (error) {
+        await close()
+        throw error
+      }
     },
     close: async () => {
       await runtime.dispose()
@@ -138,12 +140,8 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
 const transactionOf = (tx: External.PgClient | External.Transaction): External.Transaction =>
   "turn" in tx ? tx : External.fromPg(tx)
 
-const valueOf = <A, E>(exit: Exit.Exit<A, E | StorageError>, errorOf: (failure: E) => Error): A => {
-  if (Exit.isSuccess(exit)) return exit.value
-  const failure = exit.cause.reasons.find(Cause.isFailReason)
-  if (failure === undefined) throw Cause.squash(exit.cause)
-  throw failure.error instanceof StorageError ? new StorageFailedError(failure.error) : errorOf(failure.error)
-}
+const thrown = <E>(errorOf: (failure: E) => Error) => (failure: E | StorageError): Error =>
+  failure instanceof StorageError ? new StorageFailedError(failure) : errorOf(failure)
 
 /** Returns the function that closes a scope, and calls it when the signal aborts. */
 const closeOnce = (scope: Scope.Closeable, signal: AbortSignal | undefined) => {

@@ -61,6 +61,7 @@ it("makes errors with the fields of a refusal, a code and a message", () => {
 
 it("converts values of Effect, at any depth", () => {
   const at = new Date(0)
+  const error = new Error("no light")
   const value = {
     at: DateTime.makeUnsafe(0),
     some: Option.some({ at: DateTime.makeUnsafe(0) }),
@@ -68,6 +69,7 @@ it("converts values of Effect, at any depth", () => {
     secret: Redacted.make("s"),
     list: [Duration.seconds(2)],
     map: new Map([["a", Option.some(1)]]),
+    error,
     bytes: new Uint8Array([1])
   }
   assert.deepStrictEqual<unknown>(toPlain(value), {
@@ -77,6 +79,7 @@ it("converts values of Effect, at any depth", () => {
     secret: "s",
     list: [2_000],
     map: new Map([["a", 1]]),
+    error,
     bytes: new Uint8Array([1])
   })
 })

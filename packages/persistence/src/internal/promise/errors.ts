@@ -11,8 +11,8 @@ export type ErrorClass<Base extends Error, Name extends string, Code extends str
 ) => Base & { readonly name: Name; readonly code: Code } & Fields<Refusal>
 
 /**
- * Defines the error that a promise API throws for a refusal of its service: the fields of the refusal, a `code` for
- * programs, and a message.
+ * Defines the error that a promise API throws for a refusal of its service: the fields of the refusal and its cause, a
+ * `code` for programs, and a message.
  *
  *     export class UnknownLotError extends defineError(
  *       LedgerError,
@@ -27,16 +27,16 @@ export const defineError = <
   const Code extends string,
   Refusal extends object
 >(
-  base: abstract new(message: string) => Base,
+  base: abstract new(message: string, options?: ErrorOptions) => Base,
   name: Name,
   code: Code,
   messageOf: (refusal: Refusal) => string
 ): ErrorClass<Base, Name, Code, Refusal> => {
-  const parent: abstract new(message: string) => Error = base
+  const parent: abstract new(message: string, options?: ErrorOptions) => Error = base
   return class extends parent {
     constructor(refusal: Refusal) {
-      super(messageOf(refusal))
-      const { _tag, ...fields } = toPlain(refusal as Partial<Tagged>)
+      super(messageOf(refusal), "cause" in refusal ? { cause: refusal.cause } : undefined)
+      const { _tag, ...fields } = toPlain(Object.fromEntries(Object.entries(refusal)))
       Object.assign(this, fields, { name, code })
     }
   } as ErrorClass<Base, Name, Code, Refusal>
