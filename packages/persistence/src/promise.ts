@@ -83,7 +83,7 @@ export interface Runtime<Services> {
     options: Pick<CallOptions, "signal">,
     errorOf: (failure: E) => Error
   ) => Promise<Opened<A>>
-  /** Ends the background work and the connections that the service has opened itself. */
+  /** Ends the background work and the connections that the service has opened itself. Idempotent. */
   readonly close: () => Promise<void>
 }
 
@@ -94,7 +94,10 @@ export interface Opened<A> {
   readonly close: () => Promise<void>
 }
 
-/** Builds the layer for a storage. Rejects if the database is unavailable, or its tables are newer than this build. */
+/**
+ * Builds the layer for a storage. Rejects with `StorageFailedError` if the database is unavailable, and with `SchemaMismatch`
+ * if its tables are newer than this build.
+ */
 export const make = async <Services>(layers: Layers<Services>, storage: Storage): Promise<Runtime<Services>> => {
   const opened = "url" in storage ? await openPool(storage.url) : undefined
   const pool = "pool" in storage ? storage.pool : opened
@@ -102,7 +105,16 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
   const runtime = ManagedRuntime.make(
     client === undefined ? layers.memory : Layer.provide(layers.postgres, client)
   )
-  const context = await runtime.context()
+  let closed: Promise<void> | undefined
+  const close = () =>
+    closed ??= (async () => {
+      await runtime.dispose()
+      await opened?.end()
+    })()
+  const context = await runtime.context().catch(async (error: unknown) => {
+    await close()
+    throw error instanceof StorageError ? new StorageFailedError(error) : error
+  })
   return {
     run: async (effect, { signal, tx }, errorOf) => {
       signal?.throwIfAborted()
@@ -126,10 +138,7 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
         throw error
       }
     },
-    close: async () => {
-      await runtime.dispose()
-      await opened?.end()
-    }
+    close
   }
 }
 
