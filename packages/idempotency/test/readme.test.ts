@@ -11,5 +11,7 @@ it("prints what the first example of the README prints", async () => {
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres"]) assert.include(readme, await read(`../example/${example}.ts`))
+  for (const example of ["memory", "postgres", "promise"]) {
+    assert.include(readme, await read(`../example/${example}.ts`))
+  }
 })

@@ -3,13 +3,18 @@
  *
  * Packages make their own promise API with this module. Programs use that API.
  */
-import { type Brand, Cause, DateTime, Effect, Exit, Layer, ManagedRuntime } from "effect"
+import { Effect, Exit, Layer, ManagedRuntime, Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as External from "./external.ts"
 import { openPool } from "./internal/external/openPool.ts"
+import { type Plain, toPlain } from "./internal/promise/plain.ts"
+import { runPromise } from "./internal/promise/run.ts"
 import type * as Migrations from "./Migrations.ts"
 import { StorageError } from "./StorageError.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
+
+export { defineError, type ErrorClass, type ErrorClasses, errorsByTag, type Fields } from "./internal/promise/errors.ts"
+export { type Plain, toPlain } from "./internal/promise/plain.ts"
 
 /**
  * Where a service stores its data: on the connections of the program's pool of `pg`, on those of a pool of its own, or in
@@ -52,17 +57,6 @@ export class StorageFailedError extends Error {
   }
 }
 
-/** A value with `Date` in place of Effect's times, and without brands. */
-export type Plain<A> = A extends DateTime.DateTime ? Date
-  : A extends Brand.Brand<string> ? Brand.Brand.Unbranded<A>
-  : A extends string | number | bigint | boolean | null | undefined ? A
-  : A extends ReadonlyMap<infer Key, infer Value> ? ReadonlyMap<Plain<Key>, Plain<Value>>
-  : A extends ReadonlyArray<infer Element> ? ReadonlyArray<Plain<Element>>
-  : { readonly [Name in keyof A]: Plain<A[Name]> }
-
-/** Converts a result of a service. */
-export const toPlain = <A>(value: A): Plain<A> => plainOf(value) as Plain<A>
-
 /** The layers of a service on each kind of storage. */
 export interface Layers<Services> {
   readonly memory: Layer.Layer<Services | UnitOfWork>
@@ -80,11 +74,30 @@ export interface Runtime<Services> {
     options: CallOptions,
     errorOf: (failure: E) => Error
   ) => Promise<Plain<A>>
-  /** Ends the background work and the connections that the service has opened itself. */
+  /**
+   * Runs an effect that opens something which lasts longer than the call, such as a worker. It closes with `close` of the
+   * result, when the signal aborts, and before the service itself closes. Rejects like `run`.
+   */
+  readonly open: <A, E>(
+    effect: Effect.Effect<A, E | StorageError, Services | UnitOfWork | Scope.Scope>,
+    options: Pick<CallOptions, "signal">,
+    errorOf: (failure: E) => Error
+  ) => Promise<Opened<A>>
+  /** Ends the background work and the connections that the service has opened itself. Idempotent. */
   readonly close: () => Promise<void>
 }
 
-/** Builds the layer for a storage. Rejects if the database is unavailable, or its tables are newer than this build. */
+/** Something that is open until `close`. */
+export interface Opened<A> {
+  readonly value: A
+  /** Idempotent: every call waits for the same end. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Builds the layer for a storage. Rejects with `StorageFailedError` if the database is unavailable, and with `SchemaMismatch`
+ * if its tables are newer than this build.
+ */
 export const make = async <Services>(layers: Layers<Services>, storage: Storage): Promise<Runtime<Services>> => {
   const opened = "url" in storage ? await openPool(storage.url) : undefined
   const pool = "pool" in storage ? storage.pool : opened
@@ -92,7 +105,16 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
   const runtime = ManagedRuntime.make(
     client === undefined ? layers.memory : Layer.provide(layers.postgres, client)
   )
-  const context = await runtime.context()
+  let closed: Promise<void> | undefined
+  const close = () =>
+    closed ??= (async () => {
+      await runtime.dispose()
+      await opened?.end()
+    })()
+  const context = await runtime.context().catch(async (error: unknown) => {
+    await close()
+    throw error instanceof StorageError ? new StorageFailedError(error) : error
+  })
   return {
     run: async (effect, { signal, tx }, errorOf) => {
       signal?.throwIfAborted()
@@ -100,17 +122,23 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
         throw new TypeError("A service in memory cannot join a transaction; leave out tx")
       }
       const joined = tx === undefined ? effect : External.join(transactionOf(tx))(effect)
-      const exit = await Effect.runPromiseExit(Effect.provideContext(joined, context), signal && { signal })
-      if (Exit.isSuccess(exit)) return toPlain(exit.value)
-      signal?.throwIfAborted()
-      const failure = exit.cause.reasons.find(Cause.isFailReason)
-      if (failure === undefined) throw Cause.squash(exit.cause)
-      throw failure.error instanceof StorageError ? new StorageFailedError(failure.error) : errorOf(failure.error)
+      return runPromise(Effect.map(Effect.provideContext(joined, context), toPlain), signal, thrown(errorOf))
     },
-    close: async () => {
-      await runtime.dispose()
-      await opened?.end()
-    }
+    open: async (effect, { signal }, errorOf) => {
+      // Closes before the layer, since the scope of the runtime closes what it has last opened first.
+      const scope = Scope.forkUnsafe(runtime.scope)
+      const close = closeOnce(scope, signal)
+      const scoped = Effect.provideContext(Effect.provideService(effect, Scope.Scope, scope), context)
+      try {
+        const value = await runPromise(scoped, signal, thrown(errorOf))
+        signal?.throwIfAborted()
+        return { value, close }
+      } catch (error) {
+        await close()
+        throw error
+      }
+    },
+    close
   }
 }
 
@@ -121,10 +149,18 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
 const transactionOf = (tx: External.PgClient | External.Transaction): External.Transaction =>
   "turn" in tx ? tx : External.fromPg(tx)
 
-const plainOf = (value: unknown): unknown => {
-  if (DateTime.isDateTime(value)) return DateTime.toDateUtc(value)
-  if (Array.isArray(value)) return value.map(plainOf)
-  if (value instanceof Map) return new Map(Array.from(value, ([key, value]) => [plainOf(key), plainOf(value)] as const))
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, value]) => [name, plainOf(value)]))
+const thrown = <E>(errorOf: (failure: E) => Error) => (failure: E | StorageError): Error =>
+  failure instanceof StorageError ? new StorageFailedError(failure) : errorOf(failure)
+
+/** Returns the function that closes a scope, and calls it when the signal aborts. */
+const closeOnce = (scope: Scope.Closeable, signal: AbortSignal | undefined) => {
+  let closed: Promise<void> | undefined
+  const close = () => {
+    signal?.removeEventListener("abort", closeOnAbort)
+    return closed ??= Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+  // A failure reaches those who call `close`.
+  const closeOnAbort = () => void close().catch(() => {})
+  signal?.addEventListener("abort", closeOnAbort)
+  return close
 }

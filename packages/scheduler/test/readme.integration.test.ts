@@ -8,3 +8,10 @@ it.live("the Postgres example of the README prints what it shows", () =>
     const printed = yield* Example.run(new URL("../example/postgres.ts", import.meta.url), environment)
     assert.strictEqual(printed, "dawn")
   }))
+
+it.live("the example without Effect prints what it shows", () =>
+  Effect.gen(function*() {
+    const environment = { DATABASE_URL: yield* TestDatabase.postgresUrl }
+    const printed = yield* Example.run(new URL("../example/promise.ts", import.meta.url), environment)
+    assert.strictEqual(printed, "[ { result: 'dawn is rendered' } ]\n[]")
+  }))

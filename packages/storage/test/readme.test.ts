@@ -13,6 +13,12 @@ it.live("the first example of the README prints what it shows", () =>
     assert.strictEqual(lines, "14 large Valid Expired")
   }))
 
+it.live("the example without Effect prints what it shows", () =>
+  Effect.gen(function*() {
+    const lines = yield* Example.printed(() => import("../example/promise.ts"))
+    assert.strictEqual(lines, "14 large\nValid Wrong")
+  }))
+
 it.effect("the HTTP example of the README responds with ranges and rejects other links", () =>
   Effect.gen(function*() {
     const bytes = bytesOf(10_000)
@@ -45,6 +51,7 @@ it.live("the README shows the examples as they run", () =>
     const readme = yield* read("../README.md")
     assert.include(readme, yield* read("../example/memory.ts"))
     assert.include(readme, yield* read("../example/http.ts"))
+    assert.include(readme, yield* read("../example/promise.ts"))
   }))
 
 const bodyOf = (response: Response) =>

@@ -14,7 +14,9 @@ it.effect("the first example of the README prints what it shows", () =>
 it.effect("the README shows the examples as they run", () =>
   Effect.gen(function*() {
     const readme = yield* read("../README.md")
-    for (const example of ["memory", "postgres"]) assert.include(readme, yield* read(`../example/${example}.ts`))
+    for (const example of ["memory", "postgres", "promise"]) {
+      assert.include(readme, yield* read(`../example/${example}.ts`))
+    }
   }))
 
 it.effect("the README lists every public name", () =>

@@ -1,0 +1,36 @@
+/** The refusals of idempotency as errors of JavaScript. */
+import { defineError, errorsByTag } from "@kinora/persistence/promise"
+import type * as Refusal from "../../IdempotencyError.ts"
+
+/** A request was refused. Nothing was claimed. */
+export abstract class IdempotencyError extends Error {
+  /** Names the refusal, for programs. */
+  abstract readonly code: string
+}
+
+/**
+ * Another request is claiming the key, and did not end within the `lock_timeout` of the database. The client may send the
+ * request again.
+ */
+export class InProgressError
+  extends defineError(IdempotencyError, "InProgressError", "in_progress", ({ message }: Refusal.InProgress) => message)
+{}
+
+/** The key belongs to a request with another body. */
+export class KeyReusedError
+  extends defineError(IdempotencyError, "KeyReusedError", "key_reused", ({ message }: Refusal.KeyReused) => message)
+{}
+
+/** The key is not 1 to 255 characters of printable ASCII. Field: `key`. */
+export class InvalidKeyError extends defineError(
+  IdempotencyError,
+  "InvalidKeyError",
+  "invalid_key",
+  (_refusal: { readonly key: string }) => "An idempotency key must have 1 to 255 characters of printable ASCII"
+) {}
+
+/** Returns the error that a call throws for a refusal. */
+export const errorOf = errorsByTag<Refusal.IdempotencyError["reason"], IdempotencyError>({
+  InProgress: InProgressError,
+  KeyReused: KeyReusedError
+})

@@ -1,0 +1,169 @@
+/**
+ * Idempotency for programs without Effect.
+ *
+ *     const idempotency = await createIdempotency({ pool })
+ *     const request = { scope: "ada/orders", key: header, body, reference: id, tx }
+ *     const outcome = await idempotency.once(request, () => tx.query("INSERT INTO orders VALUES ($1)", [id]))
+ *
+ * Every call has the rules of the service `Idempotency`. A refused call throws an `IdempotencyError` with a `code`, and a
+ * call that the database did not answer a `StorageFailedError`.
+ */
+import * as Backend from "@kinora/persistence/Backend"
+import { type CallOptions, type Layers, make, type Storage } from "@kinora/persistence/promise"
+import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { Effect, Layer, type Schema } from "effect"
+import { Digest } from "effect/crypto"
+import type * as Claims from "./Claim.ts"
+import * as Fingerprint from "./Fingerprint.ts"
+import * as Service from "./Idempotency.ts"
+import { type IdempotencyError as Refusal, KeyReused } from "./IdempotencyError.ts"
+import * as IdempotencyKey from "./IdempotencyKey.ts"
+import { errorOf, InvalidKeyError, KeyReusedError } from "./internal/promise/errors.ts"
+import * as MemoryIdempotencyStore from "./MemoryIdempotencyStore.ts"
+
+export { StorageFailedError } from "@kinora/persistence/promise"
+export { IdempotencyError, InProgressError, InvalidKeyError, KeyReusedError } from "./internal/promise/errors.ts"
+
+/** Options of `createIdempotency`: the storage, and the options of the service. */
+export type CreateIdempotencyOptions = Storage & Service.IdempotencyOptions & {
+  /** Whether to delete expired claims in the background, once a minute. Default true. Any number of processes may. */
+  readonly sweep?: boolean | undefined
+}
+
+/** A request that must not take effect twice. */
+export interface Request {
+  /** Namespace of the keys, such as the account and the family of endpoints that share them. At most 128 characters. */
+  readonly scope: string
+  /**
+   * The `Idempotency-Key` that the client sent. Without one, a request matches those without a key and with the same body
+   * at the same `endpoint`.
+   */
+  readonly key?: string | undefined
+  /** At most 128 characters. Default: the empty text. */
+  readonly endpoint?: string | undefined
+  /** The parsed body. Two bodies are the same regardless of the order of their keys. */
+  readonly body: Schema.Json
+}
+
+/** A request, and the id of what it creates. A replay returns this id. */
+export interface Claim extends Request, Pick<Claims.Claim, "reference" | "window"> {}
+
+/** Idempotent requests. The calls are those of the service `Idempotency`, whose documentation describes them. */
+export interface Idempotency extends AsyncDisposable {
+  /**
+   * Claims a request, then calls `work`, or returns the reference of the earlier request. Pass the transaction in which
+   * `work` writes as `tx`: both are committed, or neither. Without it, the claim is committed before `work`, and a crash in
+   * between leaves it until its window ends. If `work` rejects, the key is free again, and the call rejects with the same.
+   * Throws `KeyReusedError`, `InProgressError` or `InvalidKeyError`.
+   */
+  readonly once: <A>(claim: CallOptions & Claim, work: () => PromiseLike<A> | A) => Promise<Service.Once<A>>
+  /**
+   * Claims a request. The caller does the work if the outcome is `Claimed`, in the transaction of `tx`, or calls `release`.
+   * Throws `InProgressError` or `InvalidKeyError`.
+   */
+  readonly claim: (claim: CallOptions & Claim) => Promise<Exclude<Claims.Outcome, { readonly _tag: "Follower" }>>
+  /** Claims a set in one transaction. Returns one outcome per claim, in order. */
+  readonly claimAll: (
+    claims: ReadonlyArray<Claim>,
+    options?: CallOptions
+  ) => Promise<ReadonlyArray<Claims.Outcome>>
+  /** Frees the key of a claim, if it is claimed for this reference. */
+  readonly release: (claim: CallOptions & Claim) => Promise<void>
+  /** Restarts the window of a claim without a key. */
+  readonly extend: (claim: CallOptions & Claim) => Promise<void>
+  /** Looks a request up without claiming it. */
+  readonly find: (request: CallOptions & Request) => Promise<Claims.Found>
+  /** Ends the background work, and the connections that it has opened itself. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Creates idempotency. Brings its table up to date first. Rejects if the database is unavailable, or its tables are newer
+ * than this build.
+ */
+export const createIdempotency = async (options: CreateIdempotencyOptions): Promise<Idempotency> => {
+  const { close, run } = await make(layersOf(options), options)
+
+  const claimAll = (claims: ReadonlyArray<Claim>, options: CallOptions = {}) =>
+    run(
+      Effect.flatMap(Effect.forEach(claims, claimOf), (claims) =>
+        Service.Idempotency.use(({ claimAll }) => claimAll(claims))),
+      options,
+      thrown
+    )
+  const claim = async (claim: CallOptions & Claim) => {
+    const [outcome] = await claimAll([claim], claim)
+    if (outcome === undefined || outcome._tag === "Follower") throw new Error("A single claim follows no other")
+    return outcome
+  }
+  const release = (claim: CallOptions & Claim) =>
+    run(
+      Effect.flatMap(claimOf(claim), (claim) => Service.Idempotency.use(({ release }) => release([claim]))),
+      claim,
+      thrown
+    )
+
+  return {
+    once: async (request, work) => {
+      const outcome = await claim(request)
+      if (outcome._tag === "Replay") return outcome
+      if (outcome._tag === "Reused") throw new KeyReusedError(new KeyReused())
+      try {
+        return { _tag: "Done", value: await work() }
+      } catch (error) {
+        // In a transaction that has failed, this fails too, and the rollback frees the key.
+        await release({ ...request, signal: undefined }).catch(() => {})
+        throw error
+      }
+    },
+    claim,
+    claimAll,
+    release,
+    extend: (claim) =>
+      run(
+        Effect.flatMap(claimOf(claim), (claim) => Service.Idempotency.use(({ extend }) => extend(claim))),
+        claim,
+        thrown
+      ),
+    find: (request) =>
+      run(
+        Effect.flatMap(requestOf(request), (request) => Service.Idempotency.use(({ find }) => find(request))),
+        request,
+        thrown
+      ),
+    close,
+    [Symbol.asyncDispose]: close
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type Services = Service.Idempotency | Digest.Digest
+
+const layersOf = ({ sweep = true, ...options }: CreateIdempotencyOptions): Layers<Services> => {
+  const complete = <E, R>(layer: Layer.Layer<Service.Idempotency | UnitOfWork, E, R>) =>
+    Layer.merge(sweep ? Layer.provideMerge(Service.layerSweep(), layer) : layer, Digest.layerWebCrypto)
+  return {
+    memory: complete(Service.layerWith(options).pipe(Backend.memory(MemoryIdempotencyStore.layer))),
+    postgres: complete(Service.layerPostgres(options))
+  }
+}
+
+const requestOf = Effect.fnUntraced(function*({ body, endpoint = "", key, scope }: Request) {
+  const parsed = key === undefined ? IdempotencyKey.IdempotencyKey.Implicit({ endpoint }) : IdempotencyKey.parse(key)
+  if (parsed === undefined) return yield* Effect.fail(new InvalidKeyError({ key: key ?? "" }))
+  const request: Claims.Request = { scope, key: parsed, fingerprint: yield* Effect.orDie(Fingerprint.make(body)) }
+  return request
+})
+
+const claimOf = (claim: Claim) =>
+  Effect.map(requestOf(claim), (request): Claims.Claim => ({
+    ...request,
+    reference: claim.reference,
+    window: claim.window
+  }))
+
+const thrown = (failure: Refusal | InvalidKeyError): Error =>
+  failure instanceof InvalidKeyError ? failure : errorOf(failure)

@@ -1,0 +1,67 @@
+/** Idempotency of programs without Effect, in memory. */
+import { assert, it } from "@effect/vitest"
+import { createIdempotency, IdempotencyError, InvalidKeyError, KeyReusedError } from "../src/promise.ts"
+
+const request = { scope: "ada", key: "k-1", body: { item: "lamp", count: 2 } }
+
+it("does the work of a request once, and returns its reference to repetitions", async () => {
+  await using idempotency = await createIdempotency({ memory: true })
+  const placed: Array<string> = []
+  const place = (reference: string, body = request.body) =>
+    idempotency.once({ ...request, body, reference }, () => placed.push(reference))
+  assert.deepStrictEqual(await idempotency.find(request), { _tag: "None" })
+  assert.deepStrictEqual(await place("order-1"), { _tag: "Done", value: 1 })
+  assert.deepStrictEqual(await place("order-2", { count: 2, item: "lamp" }), { _tag: "Replay", reference: "order-1" })
+  assert.deepStrictEqual(await idempotency.find(request), { _tag: "Replay", reference: "order-1" })
+  const error = await place("order-3", { item: "chair", count: 1 }).catch((error: unknown) => error)
+  assert.instanceOf(error, KeyReusedError)
+  assert.deepInclude(error, { name: "KeyReusedError", code: "key_reused" })
+  assert.deepStrictEqual(placed, ["order-1"])
+})
+
+it("frees the key if the work rejects or throws", async () => {
+  await using idempotency = await createIdempotency({ memory: true })
+  const place = (work: () => Promise<string> | string) => idempotency.once({ ...request, reference: "order-1" }, work)
+  const rejection = (call: Promise<unknown>) => call.then(() => "", String)
+  assert.match(await rejection(place(() => Promise.reject(new Error("no lamps")))), /no lamps/)
+  const thrown = place(() => {
+    throw new Error("no chairs")
+  })
+  assert.match(await rejection(thrown), /no chairs/)
+  assert.deepStrictEqual(await place(() => "placed"), { _tag: "Done", value: "placed" })
+})
+
+it("claims, releases and extends, with and without a key", async () => {
+  await using idempotency = await createIdempotency({ memory: true, windows: { implicit: "1 minute" } })
+  const claim = { scope: "ada", endpoint: "orders", body: [1], reference: "order-1" }
+  assert.deepStrictEqual(await idempotency.claim(claim), { _tag: "Claimed" })
+  await idempotency.extend(claim)
+  const again = { ...claim, reference: "order-2" }
+  assert.deepStrictEqual(await idempotency.claim(again), { _tag: "Replay", reference: "order-1" })
+  assert.deepStrictEqual(await idempotency.claim({ ...again, endpoint: "parcels" }), { _tag: "Claimed" })
+  await idempotency.release(claim)
+  const set = [again, { ...claim, reference: "order-3" }, { ...again, key: "k-2" }, { ...again, key: "k-2", body: 2 }]
+  assert.deepStrictEqual(await idempotency.claimAll(set), [
+    { _tag: "Claimed" },
+    { _tag: "Follower", leader: 0 },
+    { _tag: "Claimed" },
+    { _tag: "Reused" }
+  ])
+})
+
+it("rejects keys that no header can have, a transaction, and a call whose signal has aborted", async () => {
+  await using idempotency = await createIdempotency({ memory: true })
+  const claim = { ...request, reference: "order-1" }
+  for (const key of ["", "ключ", "k".repeat(256)]) {
+    const error = await idempotency.claim({ ...claim, key }).catch((error: unknown) => error)
+    assert.instanceOf(error, InvalidKeyError)
+    assert.isTrue(error instanceof IdempotencyError)
+    assert.deepInclude(error, { code: "invalid_key", key })
+  }
+  const rejection = (call: Promise<unknown>) => call.then(() => "", String)
+  const tx = { query: () => Promise.reject(new Error("unused")) }
+  assert.match(await rejection(idempotency.claim({ ...claim, tx })), /cannot join a transaction/)
+  const signal = AbortSignal.abort(new Error("the request ended"))
+  assert.match(await rejection(idempotency.claim({ ...claim, signal })), /the request ended/)
+  assert.deepStrictEqual(await idempotency.find(request), { _tag: "None" })
+})

@@ -1,0 +1,178 @@
+/** The scheduler of programs without Effect, in memory. */
+import { assert, it } from "@effect/vitest"
+import {
+  AlreadyRunningError,
+  createScheduler,
+  type Job,
+  JobNotFoundError,
+  LeaseLostError,
+  QueueFullError,
+  type Scheduler,
+  TimeLimitExceededError
+} from "../src/promise.ts"
+
+const ada = { lane: "ada/render", group: "ada", cap: 1, kind: "render" }
+
+/** Waits until the jobs of a scheduler satisfy a condition. */
+const until = async (scheduler: Scheduler, holds: (states: ReadonlyArray<string>) => boolean) => {
+  for (;;) {
+    const queues = await scheduler.queues()
+    const states = queues.flatMap(({ pending, queued, running }) => [
+      ...Array.from({ length: pending }, () => "pending"),
+      ...Array.from({ length: queued }, () => "queued"),
+      ...Array.from({ length: running }, () => "running")
+    ])
+    if (holds(states)) return
+    // Memory responds before timers and other callbacks have their turn.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+const ended = (states: ReadonlyArray<string>) => states.length === 0
+
+it("runs jobs in the order of their lane, with plain objects and dates", async () => {
+  await using scheduler = await createScheduler({ memory: true })
+  const dawn = await scheduler.enqueue({ ...ada, payload: { scene: "dawn" } })
+  const noon = await scheduler.enqueue({ ...ada, payload: { scene: "noon" } })
+  assert.deepStrictEqual([dawn.state, noon.state], ["queued", "pending"])
+  const [found] = await scheduler.find([noon.job])
+  assert.deepInclude(found, { job: noon.job, kind: "render", state: "pending", worker: undefined })
+  assert.instanceOf(found?.enqueuedAt, Date)
+  const scenes: Array<string> = []
+  await using worker = await scheduler.work({
+    name: "worker-1",
+    handlers: {
+      render: async (job: Job<{ readonly scene: string }>) => {
+        assert.deepInclude(job, { kind: "render", attempt: 1, checkpoint: undefined, timeLimit: undefined })
+        assert.instanceOf(job.startedAt, Date)
+        scenes.push(job.payload.scene)
+      }
+    }
+  })
+  await until(scheduler, ended)
+  assert.deepStrictEqual(scenes, ["dawn", "noon"])
+  assert.deepStrictEqual(await worker.running(), [])
+  assert.deepStrictEqual(await scheduler.verify(), [])
+})
+
+it("throws a typed error for each refusal", async () => {
+  await using scheduler = await createScheduler({ memory: true, waitingMax: 0 })
+  const { job } = await scheduler.enqueue({ ...ada, payload: null })
+  const refusal = (call: Promise<unknown>) => call.catch((error: unknown) => error)
+  const full = await refusal(scheduler.enqueue({ ...ada, payload: null }))
+  assert.instanceOf(full, QueueFullError)
+  assert.deepInclude(full, { code: "queue_full", group: "ada", waiting: 0, max: 0 })
+  assert.instanceOf(await refusal(scheduler.checkRoom(ada)), QueueFullError)
+  const started = Promise.withResolvers<void>()
+  const finish = Promise.withResolvers<void>()
+  await scheduler.work({
+    name: "worker-1",
+    handlers: {
+      render: async (_job, { settle }) => {
+        started.resolve()
+        await finish.promise
+        await settle()
+        assert.instanceOf(await refusal(settle()), LeaseLostError)
+      }
+    }
+  })
+  await started.promise
+  assert.instanceOf(await refusal(scheduler.cancel({ job })), AlreadyRunningError)
+  finish.resolve()
+  await until(scheduler, ended)
+  const unknown = await refusal(scheduler.cancel({ job }))
+  assert.instanceOf(unknown, JobNotFoundError)
+  assert.deepInclude(unknown, { code: "job_not_found", job })
+})
+
+it("tells `failed` why a job has failed, again until it succeeds, and ends the job", async () => {
+  await using scheduler = await createScheduler({ memory: true })
+  const reasons: Array<unknown> = []
+  const signals: Array<boolean> = []
+  await scheduler.work({
+    name: "worker-1",
+    handlers: {
+      broken: {
+        run: () => Promise.reject(new Error("no paint")),
+        failed: (_job, reason) => {
+          reasons.push(reason)
+          if (reasons.length === 1) throw new Error("the database is unavailable")
+        }
+      },
+      slow: {
+        run: (_job, { signal }) =>
+          new Promise<void>((resolve) =>
+            signal.addEventListener("abort", () => {
+              signals.push(signal.aborted)
+              resolve()
+            })
+          ),
+        failed: (_job, reason) => reasons.push(reason)
+      }
+    }
+  })
+  await scheduler.enqueue({ ...ada, kind: "broken", payload: null })
+  await until(scheduler, ended)
+  assert.deepStrictEqual(reasons.map(String), ["Error: no paint", "Error: no paint"])
+  await scheduler.enqueue({ ...ada, kind: "slow", payload: null, timeLimit: 1 })
+  await until(scheduler, ended)
+  assert.instanceOf(reasons[2], TimeLimitExceededError)
+  assert.deepInclude(reasons[2], { code: "time_limit_exceeded" })
+  assert.deepStrictEqual(signals, [true])
+})
+
+it("waits for running jobs when it closes, and returns the others to the queue with their checkpoints", async () => {
+  await using scheduler = await createScheduler({ memory: true })
+  const aborted = Promise.withResolvers<void>()
+  const stored = Promise.withResolvers<void>()
+  const controller = new AbortController()
+  const first = await scheduler.work({
+    name: "worker-1",
+    grace: 0,
+    signal: controller.signal,
+    handlers: {
+      render: async (_job, { checkpoint, signal }) => {
+        await checkpoint({ frames: 12 })
+        signal.addEventListener("abort", () => aborted.resolve())
+        stored.resolve()
+        await aborted.promise
+        throw new Error("ended because of the signal")
+      }
+    }
+  })
+  const { job } = await scheduler.enqueue({ ...ada, payload: null })
+  await stored.promise
+  controller.abort()
+  await first.close()
+  assert.deepInclude((await scheduler.find([job]))[0], { state: "queued" })
+  const resumed = Promise.withResolvers<unknown>()
+  const finish = Promise.withResolvers<void>()
+  const second = await scheduler.work({
+    name: "worker-2",
+    handlers: {
+      render: async ({ checkpoint }) => {
+        resumed.resolve(checkpoint)
+        await finish.promise
+      }
+    }
+  })
+  assert.deepStrictEqual(await resumed.promise, { frames: 12 })
+  const closed = second.close()
+  finish.resolve()
+  await closed
+  assert.deepStrictEqual(await scheduler.find([job]), [])
+})
+
+it("runs jobs of a pool only on workers that serve it", async () => {
+  await using scheduler = await createScheduler({ memory: true })
+  await scheduler.enqueue({ ...ada, cap: 2, pool: "gpu", payload: "gpu" })
+  const ran: Array<unknown> = []
+  const run = ({ payload }: Job) => ran.push(payload)
+  await using _plain = await scheduler.work({ name: "plain", handlers: { render: run } })
+  await scheduler.enqueue({ ...ada, cap: 2, payload: "any" })
+  await until(scheduler, (states) => states.length === 1)
+  assert.deepStrictEqual(ran, ["any"])
+  await using _gpu = await scheduler.work({ name: "gpu", handlers: { render: { run, pools: ["gpu"] } } })
+  await until(scheduler, ended)
+  assert.deepStrictEqual(ran, ["any", "gpu"])
+})
