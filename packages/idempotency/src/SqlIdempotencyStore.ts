@@ -69,7 +69,7 @@ const decodeHeld = Rows.decodeAll(Schema.Struct({
   ...SlotRow.fields,
   fingerprint: Fingerprint,
   reference: Schema.String,
-  expiresAt: Schema.DateTimeUtcFromDate
+  expiresAt: Rows.timestamptz
 }))
 
 /**

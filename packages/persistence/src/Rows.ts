@@ -16,6 +16,8 @@
 import { Array as Arr, DateTime, Effect, identity, Option, Schema } from "effect"
 import { type SqlClient, type SqlError, Statement } from "effect/sql"
 
+export { bytea, int8, timestamptz } from "./internal/rowCodecs.ts"
+
 /** The values of each column type, as a row holds them. */
 interface ColumnValues {
   readonly boolean: boolean

@@ -15,6 +15,9 @@ import { SqlClient, type SqlError } from "effect/sql"
 import * as Client from "./internal/external/client.ts"
 import * as Connection from "./internal/external/connection.ts"
 import { types } from "./internal/external/pgValues.ts"
+import * as PostgresJs from "./internal/external/postgresJs.ts"
+import * as Prisma from "./internal/external/prisma.ts"
+import * as QueryBuilders from "./internal/external/queryBuilders.ts"
 import { fromDriver } from "./internal/external/sqlError.ts"
 import * as External from "./internal/external/transaction.ts"
 import type { StorageError } from "./StorageError.ts"
@@ -37,8 +40,54 @@ export interface PgPool {
   connect(): Promise<PgClient & { release(destroy?: boolean): void }>
 }
 
+/** The used part of postgres.js: the `sql` of `sql.begin` and `sql.reserve` fit. */
+export interface PostgresSql extends PostgresJs.PostgresSql {}
+
+/** The used part of a transaction of Drizzle, over any of its drivers of Postgres. */
+export interface DrizzleTransaction extends QueryBuilders.DrizzleTransaction {}
+
+/** The used part of Kysely: transactions and controlled transactions fit. */
+export interface KyselyTransaction extends QueryBuilders.KyselyTransaction {}
+
+/** The used part of a transaction of Knex over `pg`. */
+export interface KnexTransaction extends QueryBuilders.KnexTransaction {}
+
+/** The used part of Prisma: the client that an interactive transaction passes fits. */
+export interface PrismaTransaction extends Prisma.PrismaTransaction {}
+
 /** Returns the transaction that is open on a client of `pg`. */
 export const fromPg = (client: PgClient): Transaction => External.make(client, queryOf(client))
+
+/**
+ * Returns the transaction of `sql.begin`, or one that was begun on a connection of `sql.reserve`. Calls die if the client
+ * of postgres.js has a `transform` of rows.
+ */
+export const fromPostgres = (sql: PostgresSql): Transaction => External.make(sql, PostgresJs.queryOf(sql))
+
+/** Returns the transaction that `db.transaction` of Drizzle passes to its function. */
+export const fromDrizzle = (tx: DrizzleTransaction): Transaction => External.make(tx, QueryBuilders.ofDrizzle(tx))
+
+/** Returns the transaction that Kysely passes to the function of `execute`, or that `startTransaction` returned. */
+export const fromKysely = (trx: KyselyTransaction): Transaction => External.make(trx, QueryBuilders.ofKysely(trx))
+
+/** Returns the transaction that `knex.transaction` passes or returns. */
+export const fromKnex = (trx: KnexTransaction): Transaction => External.make(trx, QueryBuilders.ofKnex(trx))
+
+/** Returns the interactive transaction that `prisma.$transaction` passes to its function. Tested with Prisma 7. */
+export const fromPrisma = (tx: PrismaTransaction): Transaction => External.make(tx, Prisma.queryOf(tx))
+
+/**
+ * Returns the transaction of another driver, from a function that runs a statement in it and returns its rows as objects.
+ *
+ * The statement has the parameters `$1`, `$2` and so on, which are null, booleans, bytes, and for all other types the
+ * text that Postgres reads. In rows, JSON and arrays are parsed and `int4` and `float8` are numbers. A `timestamptz` is a
+ * `Date` or text with its offset, an `int8` a `bigint`, number or text, and a `bytea` is bytes or hexadecimal text. An
+ * error of the server has its SQLSTATE as `code`, or the error that it has as `cause`; any other means that the connection
+ * is lost.
+ */
+export const fromQuery = (
+  query: (text: string, values: Array<null | boolean | string | Uint8Array>) => Promise<ReadonlyArray<object>>
+): Transaction => External.make(query, async (text, values) => ({ rows: await query(text, [...values]) }))
 
 /**
  * Runs an effect in the transaction of a caller, as one unit of work. Calls that join one transaction at the same time

@@ -3,9 +3,9 @@ import { TestDatabase } from "@kinora/testkit"
 import { Effect } from "effect"
 import { Pool } from "pg"
 
-export const pool = Effect.gen(function*() {
-  const connectionString = yield* TestDatabase.postgresUrl
-  return yield* Effect.acquireRelease(
+/** A pool over the database of a URL. */
+export const over = (connectionString: string) =>
+  Effect.acquireRelease(
     Effect.sync(() => {
       const pool = new Pool({ connectionString, max: 16 })
       // Tests terminate sessions, and the database is dropped before the sockets of the pool are closed.
@@ -15,4 +15,5 @@ export const pool = Effect.gen(function*() {
     }),
     (pool) => Effect.promise(() => pool.end())
   )
-})
+
+export const pool = Effect.flatMap(TestDatabase.postgresUrl, over)

@@ -14,4 +14,5 @@ it.effect("the README shows the examples as they run", () =>
     const readme = yield* read("../README.md")
     assert.include(readme, yield* read("../example/memory.ts"))
     assert.include(readme, yield* read("../example/postgres.ts"))
+    assert.include(readme, yield* read("../example/drivers.ts"))
   }))

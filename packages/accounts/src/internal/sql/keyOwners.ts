@@ -52,7 +52,7 @@ const OwnerRow = Schema.Struct({
   hash: Schema.String,
   key: Schema.String,
   line: Schema.NullOr(Schema.String),
-  last_used_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  last_used_at: Schema.NullOr(Rows.timestamptz),
   ...termsFields,
   ...budgetFields
 })

@@ -1,4 +1,5 @@
 /** The terms of keys as columns. */
+import { Rows } from "@kinora/persistence"
 import { Option, Schema } from "effect"
 import { IpNetwork } from "effect/net"
 import { type KeyTerms, Scope, unrestricted } from "../../KeyTerms.ts"
@@ -14,7 +15,7 @@ export const termsColumns = "key.expires_at, key.restrictions"
 
 /** The fields of a row with `termsColumns`. */
 export const termsFields = {
-  expires_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  expires_at: Schema.NullOr(Rows.timestamptz),
   restrictions: Restrictions
 }
 

@@ -139,10 +139,10 @@ const KeyRow = Schema.Struct({
   name: Schema.String,
   prefix: Schema.String,
   line: Schema.NullOr(Schema.String),
-  created_at: Schema.DateTimeUtcFromDate,
+  created_at: Rows.timestamptz,
   created_by: Schema.NullOr(Schema.String),
-  last_used_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
-  revoked_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  last_used_at: Schema.NullOr(Rows.timestamptz),
+  revoked_at: Schema.NullOr(Rows.timestamptz),
   ...termsFields,
   ...budgetFields,
   ...budgetMaxFields

@@ -65,7 +65,7 @@ const MovementRow = Schema.Struct({
   reference: Schema.String,
   cents: Schema.Int,
   balance_cents: Schema.Int,
-  at: Schema.DateTimeUtcFromDate
+  at: Rows.timestamptz
 })
 
 const decodeMovements = Rows.decodeAll(MovementRow)

@@ -1,4 +1,5 @@
 /** Rows of transactions with their entries. */
+import { Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Transaction } from "../../Transaction.ts"
@@ -34,7 +35,7 @@ const TransactionRow = Schema.Struct({
   account: Schema.String,
   kind: Schema.Literals(["grant", "charge", "refund", "expire"]),
   reference: Schema.String,
-  at: Schema.Union([Schema.DateTimeUtcFromDate, Schema.DateTimeUtcFromString]),
+  at: Rows.timestamptz,
   amount: Schema.Int,
   reverses: Schema.NullOr(Schema.String),
   entries: Schema.Array(Schema.Struct({ from: Schema.String, to: Schema.String, amount: Schema.Int }))

@@ -63,7 +63,7 @@ const textOf = (value: Schema.Json): string | null => value === null ? null : JS
 
 const EntryRow = Schema.Struct({
   id: Schema.String,
-  at: Schema.DateTimeUtcFromDate,
+  at: Rows.timestamptz,
   actor: Schema.String,
   role: Schema.NullOr(AuditRole),
   address: Schema.String,

@@ -7,7 +7,7 @@ import type { TokenOwner } from "../../OperatorStore.ts"
 
 /** Locks the set of operators until the transaction ends. */
 export const lockAll = (sql: SqlClient.SqlClient) =>
-  sql`SELECT pg_advisory_xact_lock(hashtextextended('operators_operator', 0))`.pipe(Effect.asVoid)
+  sql`SELECT true FROM pg_advisory_xact_lock(hashtextextended('operators_operator', 0))`.pipe(Effect.asVoid)
 
 /** Counts the operators that are neither revoked nor expired. */
 export const count = (sql: SqlClient.SqlClient, now: DateTime.Utc) =>
@@ -107,11 +107,11 @@ const OperatorRow = Schema.Struct({
   name: Schema.String,
   role: Role,
   prefix: Schema.String,
-  created_at: Schema.DateTimeUtcFromDate,
-  expires_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
-  revoked_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
-  last_used_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
-  former_until: Schema.NullOr(Schema.DateTimeUtcFromDate)
+  created_at: Rows.timestamptz,
+  expires_at: Schema.NullOr(Rows.timestamptz),
+  revoked_at: Schema.NullOr(Rows.timestamptz),
+  last_used_at: Schema.NullOr(Rows.timestamptz),
+  former_until: Schema.NullOr(Rows.timestamptz)
 })
 
 const decodeOperators = Rows.decodeAll(OperatorRow)

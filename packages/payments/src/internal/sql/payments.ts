@@ -7,7 +7,9 @@ import { type DueQuery, pauseMinutes, type Settlement } from "../../PaymentStore
 
 /** Locks the set of payments of an account until the transaction ends. */
 export const lockAccount = (sql: SqlClient.SqlClient, account: string) =>
-  sql`SELECT pg_advisory_xact_lock(hashtextextended('payments_payment ' || ${account}::text, 0))`.pipe(Effect.asVoid)
+  sql`SELECT true FROM pg_advisory_xact_lock(hashtextextended('payments_payment ' || ${account}::text, 0))`.pipe(
+    Effect.asVoid
+  )
 
 /** Counts the open payments of an account. */
 export const countOpen = (sql: SqlClient.SqlClient, account: string) =>
@@ -129,9 +131,9 @@ const PaymentRow = Schema.Struct({
   provider_reference: Schema.NullOr(Schema.String),
   status: PaymentStatus,
   is_credited: Schema.Boolean,
-  created_at: Schema.DateTimeUtcFromDate,
-  expires_at: Schema.NullOr(Schema.DateTimeUtcFromDate),
-  settled_at: Schema.NullOr(Schema.DateTimeUtcFromDate)
+  created_at: Rows.timestamptz,
+  expires_at: Schema.NullOr(Rows.timestamptz),
+  settled_at: Schema.NullOr(Rows.timestamptz)
 })
 
 const decodePayments = Rows.decodeAll(PaymentRow)

@@ -2,8 +2,9 @@
 import { Effect, Stream } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Connection } from "effect/sql/SqlConnection"
+import { parameterOf } from "./parameters.ts"
 import { fromDriver, isResponse } from "./sqlError.ts"
-import type { Query, Transaction } from "./transaction.ts"
+import { type Query, type Transaction, unit } from "./transaction.ts"
 
 /** A connection, and whether it can be used again. */
 export interface ExternalConnection extends Connection {
@@ -22,12 +23,12 @@ export const joining = ({ query }: Transaction): ExternalConnection =>
   makeWith(async (text, values) => {
     switch (text) {
       case "BEGIN":
-        return query(`SAVEPOINT ${savepoint}`, values)
+        return query(unit.begin, values)
       case "COMMIT":
-        return query(`RELEASE SAVEPOINT ${savepoint}`, values)
+        return query(unit.release, values)
       case "ROLLBACK":
-        await query(`ROLLBACK TO SAVEPOINT ${savepoint}`, values)
-        return query(`RELEASE SAVEPOINT ${savepoint}`, values)
+        await query(unit.rollback, values)
+        return query(unit.release, values)
       default:
         return query(text, values)
     }
@@ -37,13 +38,11 @@ export const joining = ({ query }: Transaction): ExternalConnection =>
 // internal
 // -----------------------------------------------------------------------------
 
-const savepoint = "kinora"
-
 const makeWith = (query: Query, { isShared }: { readonly isShared: boolean }): ExternalConnection => {
   let isUsable = true
   const run = (text: string, values: ReadonlyArray<unknown>) =>
     Effect.callback<Awaited<ReturnType<Query>>, SqlError.SqlError>((resume) => {
-      query(text, values).then(
+      query(text, values.map(parameterOf)).then(
         (response) => resume(Effect.succeed(response)),
         (thrown: unknown) => {
           const error = fromDriver(thrown)

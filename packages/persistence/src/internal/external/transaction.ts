@@ -3,14 +3,24 @@ import { Context, type Effect, Semaphore } from "effect"
 
 /** The response to a statement. */
 export interface Response {
-  /** In the representation of `@effect/sql-pg`: `timestamptz` as `Date`, `int8` as `bigint`, `date` as text, JSON as values. */
+  /** Its values are those that the codecs of `Rows` decode. */
   readonly rows: ReadonlyArray<object>
   /** The command of the response, such as `COMMIT`, if the driver returns it. */
   readonly command?: string | undefined
 }
 
+/** A parameter in a form that every driver sends unchanged. */
+export type Parameter = null | boolean | string | Uint8Array
+
 /** Runs a statement with the parameters `$1`, `$2` and so on. */
-export type Query = (text: string, values: ReadonlyArray<unknown>) => Promise<Response>
+export type Query = (text: string, values: ReadonlyArray<Parameter>) => Promise<Response>
+
+/** The statements that begin and end the unit of a call. */
+export const unit = {
+  begin: "SAVEPOINT kinora",
+  release: "RELEASE SAVEPOINT kinora",
+  rollback: "ROLLBACK TO SAVEPOINT kinora"
+} as const
 
 /** A transaction of a caller, and the calls that join it. */
 export interface Transaction {

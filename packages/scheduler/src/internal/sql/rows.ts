@@ -37,7 +37,7 @@ const StatusRow = Schema.Struct({
   state: State,
   epoch: Schema.Int,
   attempt: Schema.Int,
-  enqueuedAt: Schema.DateTimeUtcFromDate,
+  enqueuedAt: Rows.timestamptz,
   worker: Schema.NullOr(Schema.String)
 })
 
@@ -69,11 +69,11 @@ const ClaimedRow = Schema.Struct({
   epoch: Schema.Int,
   attempt: Schema.Int,
   attemptsMax: Schema.Int,
-  enqueuedAt: Schema.DateTimeUtcFromDate,
-  startedAt: Schema.DateTimeUtcFromDate,
-  claimedAt: Schema.DateTimeUtcFromDate,
-  timeLimit: Schema.NullOr(Schema.BigInt),
-  position: Schema.BigInt,
+  enqueuedAt: Rows.timestamptz,
+  startedAt: Rows.timestamptz,
+  claimedAt: Rows.timestamptz,
+  timeLimit: Schema.NullOr(Rows.int8),
+  position: Rows.int8,
   share: Schema.Number
 })
 

@@ -164,7 +164,7 @@ const decodeOffers = Rows.decodeAll(Schema.Struct({
   worker: Schema.String,
   kinds: Schema.Array(Schema.String),
   slots: Schema.Int,
-  until: Schema.DateTimeUtcFromDate
+  until: Rows.timestamptz
 }))
 
 const decodeStatuses = Rows.decodeAll(Schema.Struct({
@@ -172,8 +172,8 @@ const decodeStatuses = Rows.decodeAll(Schema.Struct({
   worker: Schema.String,
   kinds: Schema.Array(Schema.String),
   slots: Schema.Int,
-  until: Schema.DateTimeUtcFromDate,
-  startedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  until: Rows.timestamptz,
+  startedAt: Schema.NullOr(Rows.timestamptz),
   running: Schema.Int,
   isDraining: Schema.Boolean
 }))
@@ -183,7 +183,7 @@ const decodeQueues = Rows.decodeAll(Schema.Struct({
   pending: Schema.Int,
   queued: Schema.Int,
   running: Schema.Int,
-  oldest: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  oldest: Schema.NullOr(Rows.timestamptz),
   workers: Schema.Int,
   slots: Schema.Int
 }))

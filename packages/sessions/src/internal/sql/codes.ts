@@ -62,9 +62,9 @@ const columns = (sql: SqlClient.SqlClient) => sql.literal("grants::text AS grant
 
 const CodeRow = Schema.Struct({
   grants: Schema.fromJsonString(Session.Grant),
-  created_at: Schema.DateTimeUtcFromDate,
-  expires_at: Schema.DateTimeUtcFromDate,
-  at: Schema.DateTimeUtcFromDate
+  created_at: Rows.timestamptz,
+  expires_at: Rows.timestamptz,
+  at: Rows.timestamptz
 })
 
 const decodeCodes = Rows.decodeAll(CodeRow)

@@ -61,7 +61,7 @@ const MemberRow = Schema.Struct({
   subject: Schema.String,
   email: Schema.String,
   role: MemberRole,
-  created_at: Schema.DateTimeUtcFromDate
+  created_at: Rows.timestamptz
 })
 
 const decodeMembers = Rows.decodeAll(MemberRow)

@@ -7,7 +7,7 @@ import type { FoundSession, SessionStart } from "../../SessionStore.ts"
 
 /** Locks the sessions and codes of a subject, or the members of an account, until the transaction ends. */
 export const lock = (sql: SqlClient.SqlClient, subject: string) =>
-  sql`SELECT pg_advisory_xact_lock(hashtextextended(${`sessions:${subject}`}, 0))`.pipe(Effect.asVoid)
+  sql`SELECT true FROM pg_advisory_xact_lock(hashtextextended(${`sessions:${subject}`}, 0))`.pipe(Effect.asVoid)
 
 /** Inserts a session that begins now. */
 export const insert = (sql: SqlClient.SqlClient, start: SessionStart) =>
@@ -123,13 +123,13 @@ const SessionRow = Schema.Struct({
   grants: Schema.fromJsonString(Session.Grant),
   device: Schema.NullOr(Schema.String),
   address: Schema.String,
-  created_at: Schema.DateTimeUtcFromDate,
-  seen_at: Schema.DateTimeUtcFromDate,
-  expires_at: Schema.DateTimeUtcFromDate,
-  idle_until: Schema.DateTimeUtcFromDate,
+  created_at: Rows.timestamptz,
+  seen_at: Rows.timestamptz,
+  expires_at: Rows.timestamptz,
+  idle_until: Rows.timestamptz,
   view_account: Schema.NullOr(Schema.String),
-  view_until: Schema.NullOr(Schema.DateTimeUtcFromDate),
-  at: Schema.DateTimeUtcFromDate
+  view_until: Schema.NullOr(Rows.timestamptz),
+  at: Rows.timestamptz
 })
 
 const decodeSessions = Rows.decodeAll(SessionRow)

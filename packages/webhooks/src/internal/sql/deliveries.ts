@@ -61,7 +61,7 @@ const eventRows = Rows.decodeAll(Schema.Struct({
   account: Schema.String,
   type: Schema.String,
   data: Schema.fromJsonString(Schema.Json),
-  createdAt: Schema.DateTimeUtcFromDate
+  createdAt: Rows.timestamptz
 }))
 const countRows = Rows.decodeAll(Schema.Struct({ count: Schema.Int }))
 

@@ -1,4 +1,5 @@
 /** Rows of the tables of webhooks and their domain values. */
+import { Rows } from "@kinora/persistence"
 import { Schema } from "effect"
 import { type Claimed, type Delivery, DeliveryId, DeliveryStatus, Reason, type Send } from "../../Delivery.ts"
 import { type Endpoint, EndpointId, EndpointStatus } from "../../Endpoint.ts"
@@ -11,8 +12,8 @@ const endpointFields = {
   url: Schema.String,
   types: Schema.NullOr(Schema.Array(Schema.String)),
   endpointStatus: EndpointStatus,
-  endpointCreatedAt: Schema.DateTimeUtcFromDate,
-  secretCreatedAt: Schema.DateTimeUtcFromDate
+  endpointCreatedAt: Rows.timestamptz,
+  secretCreatedAt: Rows.timestamptz
 }
 
 /** Columns of the table or subquery `endpoint`. */
@@ -45,15 +46,15 @@ export const ClaimedRow = Schema.Struct({
   ...endpointFields,
   ...secretFields,
   id: Schema.String,
-  dueAt: Schema.DateTimeUtcFromDate,
+  dueAt: Rows.timestamptz,
   claims: Schema.Int,
   attempt: Schema.Int,
   failedSends: Schema.Int,
-  body: Schema.NullOr(Schema.Uint8Array),
+  body: Schema.NullOr(Rows.bytea),
   eventId: Schema.String,
   type: Schema.String,
   data: Schema.Json,
-  eventCreatedAt: Schema.DateTimeUtcFromDate
+  eventCreatedAt: Rows.timestamptz
 })
 
 export const DeliveryRow = Schema.Struct({
@@ -64,8 +65,8 @@ export const DeliveryRow = Schema.Struct({
   subject: Schema.NullOr(Schema.String),
   status: DeliveryStatus,
   failedSends: Schema.Int,
-  createdAt: Schema.DateTimeUtcFromDate,
-  dueAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
+  createdAt: Rows.timestamptz,
+  dueAt: Schema.NullOr(Rows.timestamptz)
 })
 
 /** Columns of the tables `delivery` and `event`. */
@@ -84,7 +85,7 @@ export const SendRow = Schema.Struct({
   delivery: Schema.String,
   type: Schema.String,
   attempt: Schema.Int,
-  at: Schema.DateTimeUtcFromDate,
+  at: Rows.timestamptz,
   durationMillis: Schema.Number,
   httpStatus: Schema.NullOr(Schema.Int),
   reason: Reason
@@ -94,7 +95,7 @@ export const SendRow = Schema.Struct({
 export const DueRow = Schema.Struct({
   endpointId: Schema.NullOr(Schema.String),
   account: Schema.NullOr(Schema.String),
-  nextAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
+  nextAt: Schema.NullOr(Rows.timestamptz)
 })
 
 export const IdRow = Schema.Struct({ id: Schema.String })
