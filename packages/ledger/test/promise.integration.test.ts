@@ -1,8 +1,7 @@
 /** The ledger of programs without Effect, on a pool of `pg`. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { TestDatabase } from "@kinora/testkit"
-import { Effect, Exit, Scope } from "effect"
-import { Pool, type PoolClient } from "pg"
+import { PgProgram } from "@kinora/testkit"
+import type { Pool } from "pg"
 import { createLedger, InsufficientCreditsError, type Ledger } from "../src/promise.ts"
 
 const expiresAt = new Date("2099-01-01T00:00:00Z")
@@ -10,42 +9,23 @@ const expiresAt = new Date("2099-01-01T00:00:00Z")
 const waitingForLocks = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%ledger_account%'"
 
 describe("createLedger with a pool", () => {
-  const scope = Effect.runSync(Scope.make())
-  let url: string
+  const inTransaction: PgProgram.PgProgram["inTransaction"] = (body) => program.inTransaction(body)
+  let program: PgProgram.PgProgram
   let pool: Pool
   let ledger: Ledger
   beforeAll(async () => {
-    url = await Effect.runPromise(Scope.provide(TestDatabase.postgresUrl, scope))
-    pool = new Pool({ connectionString: url, max: 10 })
-    // A test terminates a session, and the database is dropped before the sockets of the pool are closed.
-    pool.on("connect", (client) => client.on("error", () => {}))
-    pool.on("error", () => {})
+    program = await PgProgram.open()
+    pool = program.pool
     ledger = await createLedger({ pool })
     await pool.query("CREATE TABLE render (id text PRIMARY KEY, account text)")
   })
   afterAll(async () => {
     await ledger.close()
-    await pool.end()
-    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await program.close()
   })
 
   const open = (account: string, credits: number) =>
     ledger.grant({ account, reference: "start", kind: "addon", credits, expiresAt })
-
-  const inTransaction = async <A>(body: (client: PoolClient) => Promise<A>): Promise<A> => {
-    const client = await pool.connect()
-    try {
-      await client.query("BEGIN")
-      const result = await body(client)
-      await client.query("COMMIT")
-      return result
-    } catch (error) {
-      await client.query("ROLLBACK")
-      throw error
-    } finally {
-      client.release()
-    }
-  }
 
   it("charges, refunds and lists with dates and plain objects", async () => {
     const account = "plain"
@@ -83,28 +63,19 @@ describe("createLedger with a pool", () => {
   it("is consistent with the rows of 600 requests of which a quarter rolls back", async () => {
     const accounts = Array.from({ length: 10 }, (_, n) => `request ${n}`)
     await Promise.all(accounts.map((account) => open(account, 100)))
-    const queue = Array.from({ length: 600 }, (_, n) => n)
-    const work = async () => {
-      for (let n = queue.pop(); n !== undefined; n = queue.pop()) {
-        const id = `${n}`
-        const account = accounts[n % 10]!
-        await inTransaction(async (tx) => {
-          await tx.query("INSERT INTO render VALUES ($1, $2)", [id, account])
-          await ledger.charge({ account, reference: id, credits: 1, tx })
-          if (Math.floor(n / 10) % 4 === 0) throw new Error("rolled back")
-        }).catch((error: unknown) => assert.match(String(error), /rolled back/))
-      }
-    }
-    await Promise.all(accounts.map(work))
+    await program.request((id, tx) =>
+      ledger.charge({ account: accounts[Number(id) % 10]!, reference: id, credits: 1, tx })
+    )
     const { rows } = await pool.query(`
       SELECT count(*)::int AS count,
-        count(*) FILTER (WHERE render.id IS NULL OR booked.reference IS NULL)::int AS inconsistent
-      FROM (SELECT * FROM render WHERE account LIKE 'request %') AS render
+        count(*) FILTER (WHERE work.id IS NULL OR booked.reference IS NULL)::int AS inconsistent
+      FROM work
       FULL JOIN (SELECT * FROM ledger_transaction WHERE kind = 'charge' AND account LIKE 'request %') AS booked
-        ON render.id = booked.reference
+        ON work.id = booked.reference
     `)
-    assert.deepStrictEqual(rows, [{ count: 450, inconsistent: 0 }])
-    for (const account of accounts) assert.strictEqual((await ledger.balances({ account })).credits, 55)
+    assert.deepStrictEqual(rows, [{ count: PgProgram.requestsCommitted, inconsistent: 0 }])
+    const balances = await Promise.all(accounts.map((account) => ledger.balances({ account })))
+    assert.strictEqual(balances.reduce((sum, { credits }) => sum + credits, 0), 1000 - PgProgram.requestsCommitted)
   })
 
   it("runs calls at the same time in one transaction one after the other", async () => {
@@ -155,7 +126,7 @@ describe("createLedger with a pool", () => {
 
   it("connects to a database by its URL, and joins transactions of a pool of the program", async () => {
     const account = "url"
-    await using byUrl = await createLedger({ url, sweep: false })
+    await using byUrl = await createLedger({ url: program.url, sweep: false })
     await byUrl.grant({ account, reference: "start", kind: "plan", credits: 10, expiresAt })
     await inTransaction((tx) => byUrl.charge({ account, reference: "job", credits: 4, tx }))
     const error = await inTransaction(async (tx) => {

@@ -19,14 +19,11 @@ abstract class LampError extends Error {
 
 class BrokenLampError extends defineError(
   LampError,
-  "BrokenLampError",
   "broken_lamp",
   ({ lamp }: Broken) => `The lamp ${lamp} is broken`
 ) {}
 
-class MissingLampError
-  extends defineError(LampError, "MissingLampError", "missing_lamp", ({ lamp }: Missing) => `No lamp ${lamp}`)
-{}
+class MissingLampError extends defineError(LampError, "missing_lamp", ({ lamp }: Missing) => `No lamp ${lamp}`) {}
 
 const errorOf = errorsByTag<Broken | Missing, LampError>({ Broken: BrokenLampError, Missing: MissingLampError })
 

@@ -13,18 +13,17 @@ export abstract class IdempotencyError extends Error {
  * request again.
  */
 export class InProgressError
-  extends defineError(IdempotencyError, "InProgressError", "in_progress", ({ message }: Refusal.InProgress) => message)
+  extends defineError(IdempotencyError, "in_progress", ({ message }: Refusal.InProgress) => message)
 {}
 
 /** The key belongs to a request with another body. */
 export class KeyReusedError
-  extends defineError(IdempotencyError, "KeyReusedError", "key_reused", ({ message }: Refusal.KeyReused) => message)
+  extends defineError(IdempotencyError, "key_reused", ({ message }: Refusal.KeyReused) => message)
 {}
 
 /** The key is not 1 to 255 characters of printable ASCII. Field: `key`. */
 export class InvalidKeyError extends defineError(
   IdempotencyError,
-  "InvalidKeyError",
   "invalid_key",
   (_refusal: { readonly key: string }) => "An idempotency key must have 1 to 255 characters of printable ASCII"
 ) {}

@@ -12,7 +12,6 @@ export abstract class LedgerError extends Error {
 /** The lots that may pay hold less than the price. Fields: `required`, `available`. */
 export class InsufficientCreditsError extends defineError(
   LedgerError,
-  "InsufficientCreditsError",
   "insufficient_credits",
   ({ available, required }: Refusal.InsufficientCredits) =>
     `The charge needs ${required} credits, and the account has ${available}`
@@ -21,7 +20,6 @@ export class InsufficientCreditsError extends defineError(
 /** The quota of the UTC day is used up. Fields: `kind`, `limit`, `used`, `resetsAt`. */
 export class QuotaExceededError extends defineError(
   LedgerError,
-  "QuotaExceededError",
   "quota_exceeded",
   ({ kind, limit, resetsAt }: Refusal.QuotaExceeded) =>
     `The quota "${kind}" of ${limit} charges is used up until ${DateTime.formatIso(resetsAt)}`
@@ -30,7 +28,6 @@ export class QuotaExceededError extends defineError(
 /** The account was charged for this reference before. A refund does not free the reference. Field: `reference`. */
 export class AlreadyChargedError extends defineError(
   LedgerError,
-  "AlreadyChargedError",
   "already_charged",
   ({ reference }: Refusal.AlreadyCharged) => `The account was charged for "${reference}" before`
 ) {}
@@ -38,7 +35,6 @@ export class AlreadyChargedError extends defineError(
 /** The account was never charged for this reference. Field: `reference`. */
 export class UnknownChargeError extends defineError(
   LedgerError,
-  "UnknownChargeError",
   "unknown_charge",
   ({ reference }: Refusal.UnknownCharge) => `The account was never charged for "${reference}"`
 ) {}
@@ -46,7 +42,6 @@ export class UnknownChargeError extends defineError(
 /** The lot to grant has already expired. Field: `expiresAt`. */
 export class GrantExpiredError extends defineError(
   LedgerError,
-  "GrantExpiredError",
   "grant_expired",
   ({ expiresAt }: Refusal.GrantExpired) => `The lot would have expired at ${DateTime.formatIso(expiresAt)}`
 ) {}
@@ -54,7 +49,6 @@ export class GrantExpiredError extends defineError(
 /** The account has no lot with this id. Field: `lot`. */
 export class UnknownLotError extends defineError(
   LedgerError,
-  "UnknownLotError",
   "unknown_lot",
   ({ lot }: Refusal.UnknownLot) => `The account has no lot ${lot}`
 ) {}

@@ -6,32 +6,26 @@ import { type Plain, toPlain } from "./plain.ts"
 export type Fields<Refusal> = Plain<Omit<Refusal, "_tag" | keyof Cause.YieldableError>>
 
 /** The class that `defineError` returns. */
-export type ErrorClass<Base extends Error, Name extends string, Code extends string, Refusal> = new(
+export type ErrorClass<Base extends Error, Code extends string, Refusal> = new(
   refusal: Refusal
-) => Base & { readonly name: Name; readonly code: Code } & Fields<Refusal>
+) => Base & { readonly code: Code } & Fields<Refusal>
 
 /**
  * Defines the error that a promise API throws for a refusal of its service: the fields of the refusal and its cause, a
- * `code` for programs, and a message.
+ * `code` for programs, and a message. The code `unknown_lot` has the name `UnknownLotError`.
  *
  *     export class UnknownLotError extends defineError(
  *       LedgerError,
- *       "UnknownLotError",
  *       "unknown_lot",
  *       ({ lot }: Refusal.UnknownLot) => `The account has no lot ${lot}`
  *     ) {}
  */
-export const defineError = <
-  Base extends Error,
-  const Name extends string,
-  const Code extends string,
-  Refusal extends object
->(
+export const defineError = <Base extends Error, const Code extends string, Refusal extends object>(
   base: abstract new(message: string, options?: ErrorOptions) => Base,
-  name: Name,
   code: Code,
   messageOf: (refusal: Refusal) => string
-): ErrorClass<Base, Name, Code, Refusal> => {
+): ErrorClass<Base, Code, Refusal> => {
+  const name = `${code.replace(/(?:^|_)([a-z])/g, (_, initial: string) => initial.toUpperCase())}Error`
   const parent: abstract new(message: string, options?: ErrorOptions) => Error = base
   return class extends parent {
     constructor(refusal: Refusal) {
@@ -39,7 +33,7 @@ export const defineError = <
       const { _tag, ...fields } = toPlain(Object.fromEntries(Object.entries(refusal)))
       Object.assign(this, fields, { name, code })
     }
-  } as ErrorClass<Base, Name, Code, Refusal>
+  } as ErrorClass<Base, Code, Refusal>
 }
 
 /** The class of the error of each refusal, by the tag of the refusal. */

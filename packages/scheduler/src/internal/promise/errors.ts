@@ -11,31 +11,29 @@ export abstract class SchedulerError extends Error {
 
 /** The group has the maximum number of waiting jobs. Fields: `group`, `waiting`, `max`. */
 export class QueueFullError
-  extends defineError(SchedulerError, "QueueFullError", "queue_full", ({ message }: Refusal.QueueFull) => message)
+  extends defineError(SchedulerError, "queue_full", ({ message }: Refusal.QueueFull) => message)
 {}
 
 /** The job does not exist, or has ended. Field: `job`. */
 export class JobNotFoundError
-  extends defineError(SchedulerError, "JobNotFoundError", "job_not_found", ({ message }: Refusal.NotFound) => message)
+  extends defineError(SchedulerError, "job_not_found", ({ message }: Refusal.NotFound) => message)
 {}
 
 /** A worker has started the job, so it cannot be cancelled. Field: `job`. */
 export class AlreadyRunningError extends defineError(
   SchedulerError,
-  "AlreadyRunningError",
   "already_running",
   ({ message }: Refusal.AlreadyRunning) => message
 ) {}
 
 /** The job has ended, was released, or is leased to another worker. Fields: `job`, `epoch`. */
 export class LeaseLostError
-  extends defineError(SchedulerError, "LeaseLostError", "lease_lost", ({ message }: Refusal.LeaseLost) => message)
+  extends defineError(SchedulerError, "lease_lost", ({ message }: Refusal.LeaseLost) => message)
 {}
 
 /** The job ran longer than its time limit. `failed` of a handler gets it. Field: `job`. */
 export class TimeLimitExceededError extends defineError(
   SchedulerError,
-  "TimeLimitExceededError",
   "time_limit_exceeded",
   ({ message }: Reason.TimeLimitExceeded) => message
 ) {}
@@ -43,7 +41,6 @@ export class TimeLimitExceededError extends defineError(
 /** The worker of the last attempt was lost. `failed` of a handler gets it. Fields: `job`, `attempts`. */
 export class AttemptsExhaustedError extends defineError(
   SchedulerError,
-  "AttemptsExhaustedError",
   "attempts_exhausted",
   ({ message }: Reason.AttemptsExhausted) => message
 ) {}

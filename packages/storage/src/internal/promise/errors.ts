@@ -10,13 +10,12 @@ export abstract class BlobError extends Error {
 
 /** No blob has this key: it was never put, or it was deleted. Field: `key`. */
 export class BlobNotFoundError
-  extends defineError(BlobError, "BlobNotFoundError", "blob_not_found", ({ key }: Reason.NotFound) => `No blob ${key}`)
+  extends defineError(BlobError, "blob_not_found", ({ key }: Reason.NotFound) => `No blob ${key}`)
 {}
 
 /** The source is longer than `bytesMax`. Nothing was published. Fields: `key`, `bytesMax`. */
 export class TooLargeError extends defineError(
   BlobError,
-  "TooLargeError",
   "too_large",
   ({ bytesMax, key }: Reason.TooLarge) => `The blob ${key} has more than ${bytesMax} bytes`
 ) {}
@@ -24,7 +23,6 @@ export class TooLargeError extends defineError(
 /** The key is not 1 to 128 characters in segments of `a-z`, `0-9`, `.`, `_` and `-`, separated by `/`. Field: `key`. */
 export class InvalidKeyError extends defineError(
   BlobError,
-  "InvalidKeyError",
   "invalid_key",
   ({ key }: Reason.InvalidKey) => `The key of a blob is not valid: ${JSON.stringify(key)}`
 ) {}
@@ -32,7 +30,6 @@ export class InvalidKeyError extends defineError(
 /** The blob has only `bytes` bytes, so the range exceeds it. Fields: `key`, `bytes`. */
 export class OutOfRangeError extends defineError(
   BlobError,
-  "OutOfRangeError",
   "out_of_range",
   ({ bytes, key }: Reason.OutOfRange) => `The blob ${key} has only ${bytes} bytes`
 ) {}
@@ -40,7 +37,6 @@ export class OutOfRangeError extends defineError(
 /** The backend failed, for instance because it is full or does not respond. Fields: `operation`, `cause`. */
 export class UnavailableError extends defineError(
   BlobError,
-  "UnavailableError",
   "unavailable",
   ({ operation }: Reason.Unavailable) => `Blob storage is unavailable during ${operation}`
 ) {}

@@ -12,7 +12,6 @@ export abstract class WebhooksError extends Error {
 /** The account has no endpoint with this id. Field: `endpoint`. */
 export class EndpointNotFoundError extends defineError(
   WebhooksError,
-  "EndpointNotFoundError",
   "endpoint_not_found",
   ({ endpoint }: Refusal.EndpointNotFound) => `The account has no endpoint ${endpoint}`
 ) {}
@@ -20,7 +19,6 @@ export class EndpointNotFoundError extends defineError(
 /** The account has no delivery with this id. Field: `delivery`. */
 export class DeliveryNotFoundError extends defineError(
   WebhooksError,
-  "DeliveryNotFoundError",
   "delivery_not_found",
   ({ delivery }: Refusal.DeliveryNotFound) => `The account has no delivery ${delivery}`
 ) {}
@@ -28,7 +26,6 @@ export class DeliveryNotFoundError extends defineError(
 /** The account already has the maximum number of endpoints. Field: `endpointsMax`. */
 export class TooManyEndpointsError extends defineError(
   WebhooksError,
-  "TooManyEndpointsError",
   "too_many_endpoints",
   ({ endpointsMax }: Refusal.TooManyEndpoints) => `The account has the maximum number of endpoints, ${endpointsMax}`
 ) {}
@@ -36,7 +33,6 @@ export class TooManyEndpointsError extends defineError(
 /** The URL must not be called. Field: `problem`. */
 export class AddressRefusedError extends defineError(
   WebhooksError,
-  "AddressRefusedError",
   "address_refused",
   ({ message }: AddressRefused) => message
 ) {}
@@ -44,7 +40,6 @@ export class AddressRefusedError extends defineError(
 /** The filter is empty, too long, or contains an invalid event type. */
 export class TypesInvalidError extends defineError(
   WebhooksError,
-  "TypesInvalidError",
   "types_invalid",
   ({ message }: Refusal.TypesInvalid) => message
 ) {}
@@ -52,7 +47,6 @@ export class TypesInvalidError extends defineError(
 /** The overlap is negative or longer than `secondsMax` seconds. */
 export class OverlapInvalidError extends defineError(
   WebhooksError,
-  "OverlapInvalidError",
   "overlap_invalid",
   ({ secondsMax }: Refusal.OverlapInvalid) => `The overlap must be from 0 to ${secondsMax} seconds`
 ) {}
@@ -60,7 +54,6 @@ export class OverlapInvalidError extends defineError(
 /** The endpoint already has the maximum number of active secrets. Field: `secretsMax`. */
 export class TooManySecretsError extends defineError(
   WebhooksError,
-  "TooManySecretsError",
   "too_many_secrets",
   ({ secretsMax }: Refusal.TooManySecrets) => `The endpoint has the maximum number of active secrets, ${secretsMax}`
 ) {}
@@ -68,7 +61,6 @@ export class TooManySecretsError extends defineError(
 /** The endpoint is disabled. Field: `endpoint`. */
 export class EndpointDisabledError extends defineError(
   WebhooksError,
-  "EndpointDisabledError",
   "endpoint_disabled",
   ({ endpoint }: Refusal.EndpointDisabled) => `The endpoint ${endpoint} is disabled`
 ) {}
@@ -76,7 +68,6 @@ export class EndpointDisabledError extends defineError(
 /** The delivery is still pending and cannot be resent. Field: `delivery`. */
 export class DeliveryPendingError extends defineError(
   WebhooksError,
-  "DeliveryPendingError",
   "delivery_pending",
   ({ delivery }: Refusal.DeliveryPending) => `The delivery ${delivery} is pending`
 ) {}
