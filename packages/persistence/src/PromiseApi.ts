@@ -1,4 +1,11 @@
 /** The parts of a promise API that need no database, for packages without one. The others use `promise`. */
-export { defineError, type ErrorClass, type ErrorClasses, errorsByTag, type Fields } from "./internal/promise/errors.ts"
+export {
+  type ErrorClass,
+  type ErrorClasses,
+  errorsByTag,
+  errorsOf,
+  type Fields,
+  ownMessage
+} from "./internal/promise/errors.ts"
 export { type Plain, toPlain } from "./internal/promise/plain.ts"
 export { runPromise } from "./internal/promise/run.ts"

@@ -13,7 +13,6 @@ import type * as Migrations from "./Migrations.ts"
 import { StorageError } from "./StorageError.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 
-export { defineError, type ErrorClass, type ErrorClasses, errorsByTag, type Fields } from "./internal/promise/errors.ts"
 export { type Plain, toPlain } from "./internal/promise/plain.ts"
 
 /**

@@ -1,7 +1,8 @@
 /** The common part of promise APIs, on a service in memory. */
 import { assert, it } from "@effect/vitest"
 import { Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { defineError, errorsByTag, make, toPlain } from "../src/promise.ts"
+import { make, toPlain } from "../src/promise.ts"
+import { errorsByTag, errorsOf } from "../src/PromiseApi.ts"
 import * as UnitOfWork from "../src/UnitOfWork.ts"
 
 class Lamps extends Context.Service<Lamps, { readonly log: Array<string> }>()("test/Lamps") {}
@@ -17,13 +18,11 @@ abstract class LampError extends Error {
   abstract readonly code: string
 }
 
-class BrokenLampError extends defineError(
-  LampError,
-  "broken_lamp",
-  ({ lamp }: Broken) => `The lamp ${lamp} is broken`
-) {}
+const define = errorsOf(LampError)
 
-class MissingLampError extends defineError(LampError, "missing_lamp", ({ lamp }: Missing) => `No lamp ${lamp}`) {}
+class BrokenLampError extends define("broken_lamp", ({ lamp }: Broken) => `The lamp ${lamp} is broken`) {}
+
+class MissingLampError extends define("missing_lamp", ({ lamp }: Missing) => `No lamp ${lamp}`) {}
 
 const errorOf = errorsByTag<Broken | Missing, LampError>({ Broken: BrokenLampError, Missing: MissingLampError })
 

@@ -1,5 +1,5 @@
 /** The refusals of idempotency as errors of JavaScript. */
-import { defineError, errorsByTag } from "@kinora/persistence/promise"
+import { errorsByTag, errorsOf, ownMessage } from "@kinora/persistence/PromiseApi"
 import type * as Refusal from "../../IdempotencyError.ts"
 
 /** A request was refused. Nothing was claimed. */
@@ -8,22 +8,19 @@ export abstract class IdempotencyError extends Error {
   abstract readonly code: string
 }
 
+const define = errorsOf(IdempotencyError)
+
 /**
  * Another request is claiming the key, and did not end within the `lock_timeout` of the database. The client may send the
  * request again.
  */
-export class InProgressError
-  extends defineError(IdempotencyError, "in_progress", ({ message }: Refusal.InProgress) => message)
-{}
+export class InProgressError extends define("in_progress", ownMessage<Refusal.InProgress>) {}
 
 /** The key belongs to a request with another body. */
-export class KeyReusedError
-  extends defineError(IdempotencyError, "key_reused", ({ message }: Refusal.KeyReused) => message)
-{}
+export class KeyReusedError extends define("key_reused", ownMessage<Refusal.KeyReused>) {}
 
 /** The key is not 1 to 255 characters of printable ASCII. Field: `key`. */
-export class InvalidKeyError extends defineError(
-  IdempotencyError,
+export class InvalidKeyError extends define(
   "invalid_key",
   (_refusal: { readonly key: string }) => "An idempotency key must have 1 to 255 characters of printable ASCII"
 ) {}

@@ -1,5 +1,5 @@
 /** The refusals of the ledger as errors of JavaScript. */
-import { defineError, errorsByTag } from "@kinora/persistence/promise"
+import { errorsByTag, errorsOf } from "@kinora/persistence/PromiseApi"
 import { DateTime } from "effect"
 import type * as Refusal from "../../LedgerError.ts"
 
@@ -9,49 +9,44 @@ export abstract class LedgerError extends Error {
   abstract readonly code: string
 }
 
+const define = errorsOf(LedgerError)
+
 /** The lots that may pay hold less than the price. Fields: `required`, `available`. */
-export class InsufficientCreditsError extends defineError(
-  LedgerError,
+export class InsufficientCreditsError extends define(
   "insufficient_credits",
   ({ available, required }: Refusal.InsufficientCredits) =>
     `The charge needs ${required} credits, and the account has ${available}`
 ) {}
 
 /** The quota of the UTC day is used up. Fields: `kind`, `limit`, `used`, `resetsAt`. */
-export class QuotaExceededError extends defineError(
-  LedgerError,
+export class QuotaExceededError extends define(
   "quota_exceeded",
   ({ kind, limit, resetsAt }: Refusal.QuotaExceeded) =>
     `The quota "${kind}" of ${limit} charges is used up until ${DateTime.formatIso(resetsAt)}`
 ) {}
 
 /** The account was charged for this reference before. A refund does not free the reference. Field: `reference`. */
-export class AlreadyChargedError extends defineError(
-  LedgerError,
+export class AlreadyChargedError extends define(
   "already_charged",
   ({ reference }: Refusal.AlreadyCharged) => `The account was charged for "${reference}" before`
 ) {}
 
 /** The account was never charged for this reference. Field: `reference`. */
-export class UnknownChargeError extends defineError(
-  LedgerError,
+export class UnknownChargeError extends define(
   "unknown_charge",
   ({ reference }: Refusal.UnknownCharge) => `The account was never charged for "${reference}"`
 ) {}
 
 /** The lot to grant has already expired. Field: `expiresAt`. */
-export class GrantExpiredError extends defineError(
-  LedgerError,
+export class GrantExpiredError extends define(
   "grant_expired",
   ({ expiresAt }: Refusal.GrantExpired) => `The lot would have expired at ${DateTime.formatIso(expiresAt)}`
 ) {}
 
 /** The account has no lot with this id. Field: `lot`. */
-export class UnknownLotError extends defineError(
-  LedgerError,
-  "unknown_lot",
-  ({ lot }: Refusal.UnknownLot) => `The account has no lot ${lot}`
-) {}
+export class UnknownLotError
+  extends define("unknown_lot", ({ lot }: Refusal.UnknownLot) => `The account has no lot ${lot}`)
+{}
 
 /** Returns the error that a call throws for a refusal. */
 export const errorOf = errorsByTag<Refusal.LedgerError["reason"], LedgerError>({

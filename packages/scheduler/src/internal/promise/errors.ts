@@ -1,5 +1,5 @@
 /** The refusals of the scheduler as errors of JavaScript. */
-import { defineError, errorsByTag } from "@kinora/persistence/promise"
+import { errorsByTag, errorsOf, ownMessage } from "@kinora/persistence/PromiseApi"
 import type * as Reason from "../../JobHandler.ts"
 import type * as Refusal from "../../SchedulerError.ts"
 
@@ -9,41 +9,25 @@ export abstract class SchedulerError extends Error {
   abstract readonly code: string
 }
 
+const define = errorsOf(SchedulerError)
+
 /** The group has the maximum number of waiting jobs. Fields: `group`, `waiting`, `max`. */
-export class QueueFullError
-  extends defineError(SchedulerError, "queue_full", ({ message }: Refusal.QueueFull) => message)
-{}
+export class QueueFullError extends define("queue_full", ownMessage<Refusal.QueueFull>) {}
 
 /** The job does not exist, or has ended. Field: `job`. */
-export class JobNotFoundError
-  extends defineError(SchedulerError, "job_not_found", ({ message }: Refusal.NotFound) => message)
-{}
+export class JobNotFoundError extends define("job_not_found", ownMessage<Refusal.NotFound>) {}
 
 /** A worker has started the job, so it cannot be cancelled. Field: `job`. */
-export class AlreadyRunningError extends defineError(
-  SchedulerError,
-  "already_running",
-  ({ message }: Refusal.AlreadyRunning) => message
-) {}
+export class AlreadyRunningError extends define("already_running", ownMessage<Refusal.AlreadyRunning>) {}
 
 /** The job has ended, was released, or is leased to another worker. Fields: `job`, `epoch`. */
-export class LeaseLostError
-  extends defineError(SchedulerError, "lease_lost", ({ message }: Refusal.LeaseLost) => message)
-{}
+export class LeaseLostError extends define("lease_lost", ownMessage<Refusal.LeaseLost>) {}
 
 /** The job ran longer than its time limit. `failed` of a handler gets it. Field: `job`. */
-export class TimeLimitExceededError extends defineError(
-  SchedulerError,
-  "time_limit_exceeded",
-  ({ message }: Reason.TimeLimitExceeded) => message
-) {}
+export class TimeLimitExceededError extends define("time_limit_exceeded", ownMessage<Reason.TimeLimitExceeded>) {}
 
 /** The worker of the last attempt was lost. `failed` of a handler gets it. Fields: `job`, `attempts`. */
-export class AttemptsExhaustedError extends defineError(
-  SchedulerError,
-  "attempts_exhausted",
-  ({ message }: Reason.AttemptsExhausted) => message
-) {}
+export class AttemptsExhaustedError extends define("attempts_exhausted", ownMessage<Reason.AttemptsExhausted>) {}
 
 /** Returns the error that a call throws for a refusal. */
 export const errorOf = errorsByTag<Refusal.SchedulerError["reason"], SchedulerError>({
