@@ -245,7 +245,10 @@ const makeServer = () => {
   }
   server.on("request", watch)
   server.on("checkContinue", watch)
-  server.on("upgrade", RequestTarget.normalize)
+  server.on("upgrade", (request, socket) => {
+    socket.on("error", () => socket.destroy())
+    RequestTarget.normalize(request)
+  })
   // Node would close the connection without a response.
   server.on("connect", (request, socket) => {
     socket.on("error", () => socket.destroy())

@@ -5,8 +5,8 @@
  *     const request = { scope: "ada/orders", key: header, body, reference: id, tx }
  *     const outcome = await idempotency.once(request, () => tx.query("INSERT INTO orders VALUES ($1)", [id]))
  *
- * Every call has the rules of the service `Idempotency`. A refused call throws an `IdempotencyError` with a `code`, and a
- * call that the database did not answer a `StorageFailedError`.
+ * Every call has the rules of the service `Idempotency`. A call throws an `IdempotencyError` with a `code` if it is
+ * refused, and a `StorageFailedError` if the database fails.
  */
 import * as Backend from "@kinora/persistence/Backend"
 import { type CallOptions, type Layers, make, type Storage } from "@kinora/persistence/promise"
@@ -105,7 +105,14 @@ export const createIdempotency = async (options: CreateIdempotencyOptions): Prom
 
   return {
     once: async (request, work) => {
-      const outcome = await claim(request)
+      const { signal, tx } = request
+      signal?.throwIfAborted()
+      // An aborted claim could be committed already, and would then replay a reference that was never created.
+      const outcome = await claim(tx === undefined ? { ...request, signal: undefined } : request)
+      if (outcome._tag === "Claimed" && tx === undefined && signal?.aborted) {
+        await release({ ...request, signal: undefined }).catch(() => {})
+        throw signal.reason
+      }
       if (outcome._tag === "Replay") return outcome
       if (outcome._tag === "Reused") throw new KeyReusedError(new KeyReused())
       try {

@@ -4,8 +4,8 @@
  *     const ledger = await createLedger({ pool })
  *     await ledger.charge({ account: "ada", reference: "job-1", credits: 40 })
  *
- * Every call has the rules of the service `Ledger`. A refused call throws a `LedgerError` with a `code`, and a call that
- * the database did not answer a `StorageFailedError`.
+ * Every call has the rules of the service `Ledger`. A call throws a `LedgerError` with a `code` if it is
+ * refused, and a `StorageFailedError` if the database fails.
  */
 import * as Backend from "@kinora/persistence/Backend"
 import { type CallOptions, type Layers, make, type Plain, type Storage } from "@kinora/persistence/promise"

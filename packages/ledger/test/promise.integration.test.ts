@@ -1,8 +1,8 @@
 /** The ledger of programs without Effect, on a pool of `pg`. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgProgram } from "@kinora/testkit"
-import type { Pool } from "pg"
-import { createLedger, InsufficientCreditsError, type Ledger } from "../src/promise.ts"
+import { Pool } from "pg"
+import { createLedger, InsufficientCreditsError, type Ledger, StorageFailedError } from "../src/promise.ts"
 
 const expiresAt = new Date("2099-01-01T00:00:00Z")
 
@@ -135,6 +135,49 @@ describe("createLedger with a pool", () => {
     }).catch((error: unknown) => error)
     assert.match(String(error), /rolled back/)
     assert.strictEqual((await byUrl.balances({ account })).credits, 6)
+  })
+
+  it("fails a call whose connection is lost, with a pool of the program and with one of its own", async () => {
+    const plain = new Pool({ connectionString: program.url })
+    plain.on("error", () => {})
+    for (const options of [{ pool: plain }, { url: program.url }]) {
+      await using other = await createLedger({ ...options, sweep: false })
+      const account = `lost call ${"url" in options}`
+      await open(account, 10)
+      await inTransaction(async (tx) => {
+        await ledger.charge({ account, reference: "held", credits: 1, tx })
+        const charge = other.charge({ account, reference: "lost", credits: 1 }).catch((error: unknown) => error)
+        const terminate = waitingForLocks.replace("SELECT", "SELECT pg_terminate_backend(pid)")
+        while ((await pool.query(terminate)).rows.length === 0);
+        assert.instanceOf(await charge, StorageFailedError)
+      })
+      assert.strictEqual((await other.balances({ account })).credits, 9)
+    }
+    await plain.end()
+  })
+
+  it("ends a call that is aborted while it waits for a connection, and returns the connection", async () => {
+    const small = new Pool({ connectionString: program.url, max: 1 })
+    const waiting = await createLedger({ pool: small, sweep: false })
+    const client = await small.connect()
+    const controller = new AbortController()
+    const call = waiting.balances({ account: "nobody", signal: controller.signal })
+    while (small.waitingCount === 0) await new Promise(setImmediate)
+    controller.abort(new Error("the request has ended"))
+    assert.match(String(await call.catch((error: unknown) => error)), /the request has ended/)
+    client.release()
+    assert.strictEqual((await waiting.balances({ account: "nobody" })).credits, 0)
+    assert.deepStrictEqual([small.totalCount, small.idleCount], [1, 1])
+    await waiting.close()
+    await small.end()
+  })
+
+  it("settles calls that wait for a connection before it closes", async () => {
+    const own = await createLedger({ url: program.url, sweep: false })
+    const calls = Array.from({ length: 30 }, () => own.balances({ account: "nobody" }))
+    await own.close()
+    assert.strictEqual((await Promise.all(calls)).length, 30)
+    assert.match(String(await own.balances({ account: "nobody" }).catch((error: unknown) => error)), /is closed/)
   })
 
   it("refuses a client without a transaction", async () => {

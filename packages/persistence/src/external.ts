@@ -37,7 +37,14 @@ export interface PgClient {
 
 /** The used part of a pool of `pg`: `pg.Pool` fits. */
 export interface PgPool {
-  connect(): Promise<PgClient & { release(destroy?: boolean): void }>
+  connect(): Promise<PooledClient>
+}
+
+/** A client of a pool. */
+interface PooledClient extends PgClient {
+  release(destroy?: boolean): void
+  on(event: "error", listener: () => void): unknown
+  removeListener(event: "error", listener: () => void): unknown
 }
 
 /** The used part of postgres.js: the `sql` of `sql.begin` and `sql.reserve` fit. */
@@ -137,9 +144,31 @@ const queryOf = (client: PgClient): External.Query => (text, values) =>
 /** Lends a client of the pool. One that cannot be used again is closed. */
 const lease = (pool: PgPool) =>
   Effect.acquireRelease(
-    Effect.map(
-      Effect.tryPromise({ try: () => pool.connect(), catch: fromDriver }),
-      (client) => ({ client, connection: Connection.make(queryOf(client)) })
-    ),
-    ({ client, connection }) => Effect.sync(() => client.release(!connection.isUsable()))
+    Effect.map(connect(pool), (client) => ({ client, connection: Connection.make(queryOf(client)) })),
+    ({ client, connection }) =>
+      Effect.sync(() => {
+        client.removeListener("error", ignoreError)
+        client.release(!connection.isUsable())
+      }),
+    { interruptible: true }
   ).pipe(Effect.map(({ connection }) => connection))
+
+/** A client in use reports a lost connection to its statement, and also as an event, which would end the process. */
+const ignoreError = () => {}
+
+/** A caller that is interrupted while it waits returns the client when it gets it. */
+const connect = (pool: PgPool) =>
+  Effect.callback<PooledClient, SqlError.SqlError>((resume) => {
+    let hasLeft = false
+    pool.connect().then(
+      (client) => {
+        if (hasLeft) return client.release()
+        client.on("error", ignoreError)
+        resume(Effect.succeed(client))
+      },
+      (error: unknown) => resume(Effect.fail(fromDriver(error)))
+    )
+    return Effect.sync(() => {
+      hasLeft = true
+    })
+  })

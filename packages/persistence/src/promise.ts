@@ -38,7 +38,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The database did not do what a call asked for. Rules that refuse a call throw errors of their package instead. */
+/** The database failed. Rules that refuse a call throw errors of their package instead. */
 export class StorageFailedError extends Error {
   override readonly name = "StorageFailedError"
   /**
@@ -104,11 +104,22 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
   const runtime = ManagedRuntime.make(
     client === undefined ? layers.memory : Layer.provide(layers.postgres, client)
   )
+  const calls = new Set<Promise<unknown>>()
+  const openings = new Set<() => Promise<void>>()
+  let isClosed = false
   let closed: Promise<void> | undefined
   const close = () =>
     closed ??= (async () => {
-      await runtime.dispose()
-      await opened?.end()
+      try {
+        // Before the calls, which those of running handlers are.
+        await Promise.allSettled(Array.from(openings, (end) => end()))
+        isClosed = true
+        // A pool that ends never settles the calls that wait for a connection.
+        await Promise.allSettled(calls)
+        await runtime.dispose()
+      } finally {
+        await opened?.end()
+      }
     })()
   const context = await runtime.context().catch(async (error: unknown) => {
     await close()
@@ -120,17 +131,27 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
       if (tx !== undefined && client === undefined) {
         throw new TypeError("A service in memory cannot join a transaction; leave out tx")
       }
+      if (isClosed) throw closedError()
       const joined = tx === undefined ? effect : External.join(transactionOf(tx))(effect)
-      return runPromise(Effect.map(Effect.provideContext(joined, context), toPlain), signal, thrown(errorOf))
+      const call = runPromise(Effect.map(Effect.provideContext(joined, context), toPlain), signal, thrown(errorOf))
+      calls.add(call)
+      try {
+        return await call
+      } finally {
+        calls.delete(call)
+      }
     },
     open: async (effect, { signal }, errorOf) => {
-      // Closes before the layer, since the scope of the runtime closes what it has last opened first.
-      const scope = Scope.forkUnsafe(runtime.scope)
-      const close = closeOnce(scope, signal)
+      signal?.throwIfAborted()
+      if (closed !== undefined) throw closedError()
+      const scope = Scope.makeUnsafe()
+      const close = closeOnce(scope, signal, () => openings.delete(close))
+      openings.add(close)
       const scoped = Effect.provideContext(Effect.provideService(effect, Scope.Scope, scope), context)
       try {
         const value = await runPromise(scoped, signal, thrown(errorOf))
         signal?.throwIfAborted()
+        if (closed !== undefined) throw closedError()
         return { value, close }
       } catch (error) {
         await close()
@@ -151,12 +172,14 @@ const transactionOf = (tx: External.PgClient | External.Transaction): External.T
 const thrown = <E>(errorOf: (failure: E) => Error) => (failure: E | StorageError): Error =>
   failure instanceof StorageError ? new StorageFailedError(failure) : errorOf(failure)
 
+const closedError = () => new Error("The service is closed")
+
 /** Returns the function that closes a scope, and calls it when the signal aborts. */
-const closeOnce = (scope: Scope.Closeable, signal: AbortSignal | undefined) => {
+const closeOnce = (scope: Scope.Closeable, signal: AbortSignal | undefined, onClosed: () => void) => {
   let closed: Promise<void> | undefined
   const close = () => {
     signal?.removeEventListener("abort", closeOnAbort)
-    return closed ??= Effect.runPromise(Scope.close(scope, Exit.void))
+    return closed ??= Effect.runPromise(Scope.close(scope, Exit.void)).finally(onClosed)
   }
   // A failure reaches those who call `close`.
   const closeOnAbort = () => void close().catch(() => {})

@@ -60,6 +60,7 @@ it("converts values of Effect, at any depth", () => {
   const error = new Error("no light")
   const value = {
     at: DateTime.makeUnsafe(0),
+    date: at,
     some: Option.some({ at: DateTime.makeUnsafe(0) }),
     none: Option.none(),
     secret: Redacted.make("s"),
@@ -70,6 +71,7 @@ it("converts values of Effect, at any depth", () => {
   }
   assert.deepStrictEqual<unknown>(toPlain(value), {
     at,
+    date: at,
     some: { at },
     none: undefined,
     secret: "s",
@@ -112,4 +114,24 @@ it("closes what was opened before a failure or an abort, and rejects", async () 
   assert.match(String(await rejected.catch((error: unknown) => error)), /the request ended/)
   assert.deepStrictEqual(log, ["failed on", "failed off", "aborted on", "aborted off"])
   await service.close()
+})
+
+it("closes the service after what is closing already, and opens and calls nothing afterwards", async () => {
+  const { log, service } = await start()
+  const gate = Promise.withResolvers<void>()
+  const slow = Effect.acquireRelease(
+    Effect.void,
+    () => Effect.promise(() => gate.promise.then(() => log.push("slow off")))
+  )
+  const controller = new AbortController()
+  const opened = await service.open(slow, { signal: controller.signal }, never)
+  controller.abort()
+  const closing = service.close()
+  const late = await service.open(lamp("late"), {}, never).catch((error: unknown) => error)
+  assert.match(String(late), /The service is closed/)
+  gate.resolve()
+  await Promise.all([closing, opened.close()])
+  assert.deepStrictEqual(log, ["slow off", "service closed"])
+  const call = await service.run(Effect.void, {}, never).catch((error: unknown) => error)
+  assert.match(String(call), /The service is closed/)
 })

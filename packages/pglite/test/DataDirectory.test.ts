@@ -63,13 +63,19 @@ it.live("creates the database that a killed process has left unfinished", () =>
     assert.isFalse(existsSync(`${directory}.new`))
   }).pipe(Effect.scoped), startsMax)
 
-it.live("changes nothing in a directory with other files", () =>
-  Effect.gen(function*() {
-    const directory = yield* makeDirectory
-    yield* Effect.promise(() => writeFile(join(directory, "letter.txt"), "kept"))
-    yield* Effect.promise(() => NewDatabase.create(directory))
-    assert.deepStrictEqual(yield* Effect.promise(() => readdir(directory)), ["letter.txt"])
-  }).pipe(Effect.scoped))
+it.live(
+  "leaves an existing directory to PGlite, and accepts a path that ends with a slash",
+  () =>
+    Effect.gen(function*() {
+      const directory = yield* makeDirectory
+      yield* Effect.promise(() => NewDatabase.create(directory))
+      assert.deepStrictEqual(yield* Effect.promise(() => readdir(directory)), [])
+      const inside = join(directory, "database/")
+      assert.deepStrictEqual(yield* onDatabase(inside, statement("SELECT 7 AS id")), [{ id: 7 }])
+      assert.deepStrictEqual(yield* Effect.promise(() => readdir(directory)), ["database"])
+    }).pipe(Effect.scoped),
+  startsMax
+)
 
 it.live("fails with a connection error when the directory cannot be opened", () =>
   Effect.gen(function*() {

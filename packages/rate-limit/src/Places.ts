@@ -38,9 +38,10 @@ export interface PlaceRequest {
    */
   readonly onInterrupt?: "release" | "expire" | undefined
   /**
-   * Whether this process keeps the place for a moment after its scope closed, for its next request of the key, which then
-   * needs no statement. Other processes find the place taken until then, so a request that finds all places taken asks once
-   * more after that. Default false.
+   * Whether this process keeps the place for `PlacesOptions.keep` after its scope closed, for its next request of the key,
+   * which then runs no statement. Other processes find the place taken until it is released, at the latest after twice that
+   * time. So a request that finds all places taken waits three times `keep`, and tries once more. All requests of a key
+   * have the same value. Default false.
    */
   readonly mayBeKept?: boolean | undefined
 }
@@ -54,8 +55,8 @@ export interface TimedPlaceRequest extends Pick<PlaceRequest, "key" | "max"> {
 /** Places that a limited number of fibers hold at the same time. */
 export class Places extends Context.Service<Places, {
   /**
-   * Takes a place until the scope closes. Returns `false`, without waiting, if all are
-   * taken.
+   * Takes a place until the scope closes. Returns `false` if all are taken, without waiting
+   * unless the place may be kept.
    *
    * Inside a transaction of the caller, the place is taken when the transaction commits
    * and not taken if it rolls back. If the database is unavailable when the scope closes,
@@ -102,26 +103,28 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
 
   const keptPlaces = yield* makeKeptPlaces(keep, release)
 
-  /** Takes a place that is kept, or a free one. Inside a transaction a free one, since the place is free again if it rolls back. */
+  /** Takes a kept place, or a free one. Inside a transaction only a free one, which is free again if it rolls back. */
   const take = Effect.fnUntraced(function*({ key, max, mayBeKept = false }: PlaceRequest) {
     const isInTransaction = yield* isOpen
-    // Whoever repeats refused requests costs no statements.
+    // Repeated requests that are refused run no statement.
     if (heldPlaces.countOf(key) - keptPlaces.countOf(key) >= max) return undefined
-    const kept = isInTransaction ? undefined : keptPlaces.takeBack(key)
-    if (kept !== undefined) return kept
-    const ask = acquireFolded({ key, max, lasts: lease })
+    const takeOne = Effect.gen(function*() {
+      const kept = isInTransaction ? undefined : yield* keptPlaces.takeBack(key)
+      if (kept !== undefined) return kept
+      const place = yield* acquireFolded({ key, max, lasts: lease })
+      if (place !== undefined) yield* heldPlaces.hold(place)
+      return place
+    })
     // Places that another process keeps are released after twice the time.
-    const askAgain = mayBeKept && !isInTransaction
-      ? Effect.andThen(Effect.sleep(Duration.times(keep, 3)), ask)
+    const takeLater = mayBeKept && !isInTransaction
+      ? Effect.andThen(Effect.interruptible(Effect.sleep(Duration.times(keep, 3))), takeOne)
       : Effect.undefined
-    const place = (yield* ask) ?? (yield* askAgain)
-    if (place !== undefined) yield* heldPlaces.hold(place)
-    return place
+    return (yield* takeOne) ?? (yield* takeLater)
   })
 
   const giveBack = Effect.fnUntraced(function*(place: Lease.Place, { mayBeKept = false }: PlaceRequest) {
     // A transaction that rolls back would keep the place.
-    yield* mayBeKept && !(yield* isOpen) ? keptPlaces.keep(place) : release([place])
+    yield* mayBeKept && heldPlaces.isHeld(place) && !(yield* isOpen) ? keptPlaces.keep(place) : release([place])
   })
 
   return Places.of({

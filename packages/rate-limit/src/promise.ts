@@ -4,8 +4,8 @@
  *     const limits = await createLimits({ pool })
  *     const { accepted, remaining } = await limits.hit({ key: "requests/ada", limit: 100 })
  *
- * Every call has the rules of the services `RateLimit`, `Places` and `Budget`. A call that the database did not answer
- * throws a `StorageFailedError`.
+ * Every call has the rules of the services `RateLimit`, `Places` and `Budget`. A call throws a
+ * `StorageFailedError` if the database fails.
  */
 import * as Backend from "@kinora/persistence/Backend"
 import { type CallOptions, type Layers, make, type Plain, type Storage } from "@kinora/persistence/promise"
@@ -32,12 +32,12 @@ export interface Place extends AsyncDisposable {
 }
 
 /** A request for a place that is held until `release`. */
-interface PlaceRequest extends Omit<PlaceLimits.PlaceRequest, "onInterrupt"> {
+interface PlaceRequest extends Omit<PlaceLimits.PlaceRequest, "mayBeKept" | "onInterrupt"> {
   /** Releases the place when it aborts. */
   readonly signal?: CallOptions["signal"]
 }
 
-/** A question about a key. */
+/** Selects a key. */
 type KeyQuery = CallOptions & { readonly key: string }
 
 /** Limits. Its calls are those of the services `RateLimit`, `Places` and `Budget`, whose documentation describes them. */

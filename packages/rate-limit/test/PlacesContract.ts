@@ -101,6 +101,76 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         yield* Scope.close(scope, Exit.void)
       }))
 
+    it.effect("does not keep a place whose transaction has rolled back", () =>
+      Effect.gen(function*() {
+        const { acquire } = yield* instance()
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const request = { key: "never taken", max: 1, mayBeKept: true }
+        const scope = yield* Scope.make()
+        yield* Effect.flip(atomically(Effect.andThen(Scope.provide(acquire(request), scope), Effect.fail("undone"))))
+        yield* Scope.close(scope, Exit.void)
+        assert.isTrue(yield* acquire(request))
+        assert.isFalse(yield* acquire(request))
+      }))
+
+    it.effect("uses a place that it keeps by the time it tries again", () =>
+      Effect.gen(function*() {
+        const { acquire } = yield* instance()
+        const other = yield* instance()
+        const request = { key: "tried again", max: 2, mayBeKept: true }
+        yield* other.acquire(request)
+        const scope = yield* Scope.make()
+        yield* Scope.provide(acquire(request), scope)
+        const waiting = yield* Effect.forkChild(acquire(request), { startImmediately: true })
+        yield* TestTime.advance("130 millis")
+        yield* Scope.close(scope, Exit.void)
+        yield* TestTime.advance("20 millis")
+        assert.isTrue(yield* Fiber.join(waiting))
+      }))
+
+    it.effect("ends the wait for a kept place when it is interrupted", () =>
+      Effect.gen(function*() {
+        const { acquire } = yield* instance()
+        const request = { key: "interrupted", max: 1, mayBeKept: true }
+        yield* Effect.flatMap(Places, (other) => other.acquire(request))
+        const waiting = yield* Effect.forkChild(acquire(request), { startImmediately: true })
+        yield* TestTime.advance("1 millis")
+        yield* Fiber.interrupt(waiting)
+      }))
+
+    it.effect("does not use a kept place whose lease may have ended, because its release takes long", () =>
+      Effect.gen(function*() {
+        const store = yield* RateLimitStore
+        const gate = yield* Deferred.make<void>()
+        const slow = RateLimitStore.of({
+          ...store,
+          release: (ids) => Effect.andThen(Deferred.await(gate), store.release(ids))
+        })
+        const { acquire } = yield* Effect.provideService(instance(), RateLimitStore, slow)
+        const request = { key: "released slowly", max: 1, mayBeKept: true }
+        yield* Effect.scoped(acquire({ ...request, key: "released before" }))
+        yield* TestTime.advance("100 millis")
+        yield* Effect.scoped(acquire(request))
+        yield* TestTime.advance("31 seconds")
+        assert.isTrue(yield* Effect.flatMap(Places, (other) => other.acquire(request)))
+        const refused = yield* Effect.forkChild(acquire(request), { startImmediately: true })
+        yield* TestTime.advance("150 millis")
+        assert.isFalse(yield* Fiber.join(refused))
+        yield* Deferred.succeed(gate, undefined)
+      }))
+
+    it.effect("releases a place whose scope closes after it has stopped", () =>
+      Effect.gen(function*() {
+        const { held } = yield* RateLimitStore
+        const scope = yield* Scope.make()
+        yield* Effect.scoped(Effect.flatMap(
+          instance(),
+          ({ acquire }) => Scope.provide(acquire({ key: "closed late", max: 1, mayBeKept: true }), scope)
+        ))
+        yield* Scope.close(scope, Exit.void)
+        assert.strictEqual(yield* held("closed late"), 0)
+      }))
+
     it.effect("releases the places that it keeps when it stops", () =>
       Effect.gen(function*() {
         const { held } = yield* RateLimitStore

@@ -5,8 +5,8 @@
  *     await scheduler.enqueue({ lane: "ada/render", group: "ada", cap: 1, kind: "render", payload: { scene: "dawn" }, tx })
  *     await scheduler.work({ name: "worker-1", handlers: { render: async (job) => { … } } })
  *
- * Every call has the rules of the services `Scheduler` and `Worker`. A refused call throws a `SchedulerError` with a
- * `code`, and a call that the database did not answer a `StorageFailedError`.
+ * Every call has the rules of the services `Scheduler` and `Worker`. A call throws a `SchedulerError` with a
+ * `code` if it is refused, and a `StorageFailedError` if the database fails.
  */
 import * as Backend from "@kinora/persistence/Backend"
 import { type CallOptions, type Layers, make, type Plain, type Storage } from "@kinora/persistence/promise"

@@ -117,10 +117,13 @@ export const createUrlSigner = (
 /** The source of a put rejected. */
 class SourceFailed extends Data.TaggedError("SourceFailed")<{ readonly reason: unknown }> {}
 
-const streamOf = (source: Source): Stream.Stream<Uint8Array, SourceFailed> =>
-  source instanceof Uint8Array
-    ? Stream.succeed(source)
-    : Stream.fromAsyncIterable(source, (reason) => new SourceFailed({ reason }))
+const streamOf = (source: Source): Stream.Stream<Uint8Array, SourceFailed> => {
+  const onError = (reason: unknown) => new SourceFailed({ reason })
+  if (source instanceof Uint8Array) return Stream.succeed(source)
+  // Cancels the source of an aborted put, also while it waits for a chunk.
+  if (source instanceof ReadableStream) return Stream.fromReadableStream({ evaluate: () => source, onError })
+  return Stream.fromAsyncIterable(source, onError)
+}
 
 /** Not by `Stream.toReadableStream`, which opens the file before the reader reads. */
 const readableOf = (stream: Stream.Stream<Uint8Array, Failure>): ReadableStream<Uint8Array> =>

@@ -80,6 +80,19 @@ describe.each(Object.entries(stores))("createBlobStore (%s)", (_name, withStore)
       assert.deepInclude(beyond, { code: "out_of_range", bytes: 10 })
     }))
 
+  it("cancels the source of an aborted put", () =>
+    withStore(async (blobs) => {
+      const controller = new AbortController()
+      const cancelled = Promise.withResolvers<void>()
+      const source = new ReadableStream<Uint8Array>({
+        pull: () => new Promise(() => controller.abort(new Error("the request ended"))),
+        cancel: () => cancelled.resolve()
+      }, { highWaterMark: 0 })
+      const put = blobs.put("aborted", source, { ...options, signal: controller.signal })
+      assert.match(String(await refusal(put)), /^Error: the request ended/)
+      await cancelled.promise
+    }))
+
   it("leaves the key unchanged if the source fails or the signal aborts, and rejects with the same reason", () =>
     withStore(async (blobs) => {
       await blobs.put("kept", bytes.subarray(0, 10), options)

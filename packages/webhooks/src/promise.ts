@@ -5,8 +5,8 @@
  *     await webhooks.publish({ account: "ada", type: "parcel.shipped", data: { parcel: "P-1" }, tx })
  *     await webhooks.deliver()
  *
- * Every call has the rules of the services `Webhooks` and `DeliveryWorker`. A refused call throws a `WebhooksError` with a
- * `code`, and a call that the database did not answer a `StorageFailedError`.
+ * Every call has the rules of the services `Webhooks` and `DeliveryWorker`. A call throws a `WebhooksError` with a
+ * `code` if it is refused, and a `StorageFailedError` if the database fails.
  */
 import type { AddressGuardOptions } from "@kinora/address-guard/AddressGuard"
 import { type CallOptions, type Layers, make, type Plain, type Storage, toPlain } from "@kinora/persistence/promise"

@@ -57,7 +57,11 @@ export const layer = <R = never>(
           const { found, params, route } = findRoute(routes, request)
           const measured = new Measured(fiber.context, fiber.getRef(Clock.Clock), route.seriesOf(request.method))
           const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
-          if (span?._tag === "Span") span.attribute("request.id", state.id)
+          if (span?._tag === "Span") {
+            span.attribute("request.id", state.id)
+            // Direct routes do not pass the router, which sets it.
+            if (route !== unknownRoute) span.attribute("http.route", route.path)
+          }
           const answer = <E, R>(response: Effect.Effect<Response, E, R>) =>
             response.pipe(
               Effect.catchCause((cause) => recover(cause, state)),

@@ -1,8 +1,9 @@
 /**
- * The direct way of the most frequent requests to their handler: those that create a job, and those that read one without
- * waiting. It saves the processor time of the router, the schemas and the middleware of the framework.
+ * Passes the most frequent requests to their handler without the router: those that create a job, and those that read one
+ * without waiting. It saves the processor time of the router, the schemas and the middleware of the framework.
  *
- * The API declares and implements the endpoints like all others. Requests with a query or an invalid header use that way.
+ * The API declares and implements the endpoints like all others. The router handles requests with a query or an invalid
+ * header.
  */
 import { Api } from "@kinora/http-api/Api"
 import { IdempotencyKey } from "@kinora/http-api/Scalar"

@@ -2,22 +2,29 @@
 import { PGlite } from "@electric-sql/pglite"
 import { cpSync, existsSync, readFileSync, type Stats } from "node:fs"
 import { chmod, lstat, mkdir, readdir, rename, rm } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /**
- * Creates the database of a missing or empty directory. It gets the name last, so that a process that is killed meanwhile
- * leaves nothing that a later one would open. A directory with files is left to PGlite.
+ * Creates the database of a directory that does not exist. A process that is killed before the last step, which renames
+ * the directory, leaves no directory of this name. PGlite initialises an existing directory in place: it can be a mount
+ * point, or its parent may not be writable.
  */
-export const create = async (directory: string, template = templateDirectory()): Promise<void> => {
-  if (existsSync(directory) && (await readdir(directory)).length > 0) return
-  await mkdir(dirname(directory), { recursive: true, mode: 0o700 })
-  const part = `${directory}.new`
+export const create = async (directory: string, template?: string): Promise<void> => {
+  if (existsSync(directory)) return
+  // Without a trailing slash.
+  const path = resolve(directory)
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const part = `${path}.new`
   await rm(part, { recursive: true, force: true })
-  if (existsSync(template)) cpSync(template, part, { recursive: true })
-  else await initialize(part)
+  const copied = template ?? templateDirectory()
+  if (existsSync(copied)) {
+    cpSync(copied, part, { recursive: true })
+    // The files of the template may be read-only.
+    await eachFile(part, (file, stats) => chmod(file, stats.isDirectory() ? 0o700 : 0o600))
+  } else await initialize(part)
   await chmod(part, 0o700)
-  await rename(part, directory)
+  await rename(part, path)
 }
 
 /** Initialises the database that `create` copies. `npm run template` of this package calls it. */

@@ -74,5 +74,8 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
   const release = (ids: ReadonlyArray<string>) =>
     Effect.flatMap(isOpen, (open) => open ? store.release(ids) : writing.withPermits(1)(store.release(ids)))
 
-  return { countOf, hold, drop, release }
+  /** Whether this process renews a place. One whose transaction rolled back was never taken. */
+  const isHeld = ({ id }: Place): boolean => places.has(id)
+
+  return { countOf, hold, drop, isHeld, release }
 })

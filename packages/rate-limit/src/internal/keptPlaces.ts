@@ -1,9 +1,9 @@
-/** Places that this process keeps for a moment after their scope closed, so that its next request needs no statement. */
+/** Places that this process keeps after their scope closed, so that its next request runs no statement. */
 import { Clock, Duration, Effect, Latch } from "effect"
 import type { Place } from "./lease.ts"
 import { monotonicMillis } from "./monotonic.ts"
 
-/** A place that nobody uses, and the time of the monotonic clock since which nobody does. */
+/** An unused place, and the time of the monotonic clock at which it became unused. */
 interface KeptPlace {
   readonly place: Place
   readonly since: number
@@ -36,10 +36,16 @@ export const makeKeptPlaces = Effect.fnUntraced(function*(
   const releaseUntil = (time: number) =>
     Effect.suspend(() => {
       const places = removeUntil(time)
-      return places.length === 0 ? Effect.void : release(places)
+      return places.length === 0 ? Effect.void : Effect.uninterruptible(release(places))
     })
 
-  yield* Effect.addFinalizer(() => releaseUntil(Infinity))
+  let isStopped = false
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      isStopped = true
+      return releaseUntil(Infinity)
+    })
+  )
   // In a fiber of the layer, whose services are those of no transaction.
   yield* isKeeping.await.pipe(
     Effect.andThen(Effect.sleep(lasts)),
@@ -51,7 +57,7 @@ export const makeKeptPlaces = Effect.fnUntraced(function*(
 
   /** Keeps a place. */
   const keep = (place: Place): Effect.Effect<void> =>
-    Effect.map(Clock.Clock, (clock) => {
+    isStopped ? release([place]) : Effect.map(Clock.Clock, (clock) => {
       const kept = placesByKey.get(place.key)
       const one = { place, since: monotonicMillis(clock) }
       if (kept === undefined) placesByKey.set(place.key, [one])
@@ -59,13 +65,17 @@ export const makeKeptPlaces = Effect.fnUntraced(function*(
       isKeeping.openUnsafe()
     })
 
-  /** Removes and returns the place of a key that was kept last. */
-  const takeBack = (key: string): Place | undefined => {
-    const kept = placesByKey.get(key)
-    const last = kept?.pop()
-    if (kept?.length === 0) placesByKey.delete(key)
-    return last?.place
-  }
+  /** Removes and returns the place of a key that was kept last, unless it is due: its lease may have ended. */
+  const takeBack = (key: string): Effect.Effect<Place | undefined> =>
+    Effect.map(Clock.Clock, (clock) => {
+      const kept = placesByKey.get(key)
+      const last = kept?.at(-1)
+      if (kept === undefined || last === undefined) return undefined
+      if (monotonicMillis(clock) - last.since > 2 * Duration.toMillis(lasts)) return undefined
+      kept.pop()
+      if (kept.length === 0) placesByKey.delete(key)
+      return last.place
+    })
 
   /** Returns the number of kept places of a key. */
   const countOf = (key: string): number => placesByKey.get(key)?.length ?? 0

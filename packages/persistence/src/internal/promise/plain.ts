@@ -25,7 +25,7 @@ export const toPlain = <A>(value: A): Plain<A> => plainOf(value) as Plain<A>
 const plainOf = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value
   // An error is more than its fields: it has a message and a stack.
-  if (value instanceof Error) return value
+  if (value instanceof Error || value instanceof Date) return value
   if (DateTime.isDateTime(value)) return DateTime.toDateUtc(value)
   if (Duration.isDuration(value)) return Duration.toMillis(value)
   if (Option.isOption(value)) return plainOf(Option.getOrUndefined(value))
