@@ -70,6 +70,7 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
     },
     "download-limits": {
       "- A client that falls behind": "The tests of `packages/http-server` prove it.",
+      "- A server keeps the place": "The contract of places in `packages/rate-limit` proves it.",
       "- Downloads through signed URLs":
         "`slowReaders.integration.test.ts` and the tests of `packages/http-server` prove it.",
       "- A running download": "`slowReaders.integration.test.ts` proves it."
