@@ -245,10 +245,7 @@ const makeServer = () => {
   }
   server.on("request", watch)
   server.on("checkContinue", watch)
-  server.on("upgrade", (request, socket) => {
-    socket.on("error", () => socket.destroy())
-    RequestTarget.normalize(request)
-  })
+  server.on("upgrade", RequestTarget.normalize)
   // Node would close the connection without a response.
   server.on("connect", (request, socket) => {
     socket.on("error", () => socket.destroy())

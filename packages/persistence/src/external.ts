@@ -153,19 +153,20 @@ const lease = (pool: PgPool) =>
     { interruptible: true }
   ).pipe(Effect.map(({ connection }) => connection))
 
-/** A client in use reports a lost connection to its statement, and also as an event, which would end the process. */
 const ignoreError = () => {}
+
+/** A client in use reports a lost connection to its statement, and also as an event, which would end the process. */
+const watched = (client: PooledClient): PooledClient => {
+  client.on("error", ignoreError)
+  return client
+}
 
 /** A caller that is interrupted while it waits returns the client when it gets it. */
 const connect = (pool: PgPool) =>
   Effect.callback<PooledClient, SqlError.SqlError>((resume) => {
     let hasLeft = false
     pool.connect().then(
-      (client) => {
-        if (hasLeft) return client.release()
-        client.on("error", ignoreError)
-        resume(Effect.succeed(client))
-      },
+      (client) => hasLeft ? client.release() : resume(Effect.succeed(watched(client))),
       (error: unknown) => resume(Effect.fail(fromDriver(error)))
     )
     return Effect.sync(() => {

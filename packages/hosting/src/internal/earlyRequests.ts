@@ -6,6 +6,8 @@ import type { IncomingMessage, Server } from "node:http"
  * to a request without a listener, so a client or the probe of a load balancer would time out.
  */
 export const hold = (server: Server): void => {
+  // Without a listener, a held socket whose client resets it would end the process.
+  server.on("upgrade", (_request, socket) => socket.on("error", () => socket.destroy()))
   for (const event of ["request", "checkContinue", "upgrade"]) {
     const held: Array<Request> = []
     const keep = (...request: Request) => void held.push(request)

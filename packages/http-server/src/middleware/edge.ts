@@ -56,12 +56,7 @@ export const layer = <R = never>(
           )
           const { found, params, route } = findRoute(routes, request)
           const measured = new Measured(fiber.context, fiber.getRef(Clock.Clock), route.seriesOf(request.method))
-          const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
-          if (span?._tag === "Span") {
-            span.attribute("request.id", state.id)
-            // Direct routes do not pass the router, which sets it.
-            if (route !== unknownRoute) span.attribute("http.route", route.path)
-          }
+          annotateSpan(fiber.context, state, route)
           const answer = <E, R>(response: Effect.Effect<Response, E, R>) =>
             response.pipe(
               Effect.catchCause((cause) => recover(cause, state)),
@@ -114,6 +109,14 @@ const isLimited = (url: string) => url.startsWith("/v1/")
 
 /** Paths that respond under any load, so that an operator and an orchestrator can tell a busy server from a dead one. */
 const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
+
+const annotateSpan = (context: Context.Context<never>, { id }: RequestState, route: Route): void => {
+  const span = Context.getOrUndefined(context, Tracer.ParentSpan)
+  if (span?._tag !== "Span") return
+  span.attribute("request.id", id)
+  // Direct routes do not pass the router, which sets it.
+  if (route !== unknownRoute) span.attribute("http.route", route.path)
+}
 
 /** Returns the route whose path a request has, in any spelling (`found`), and in that of the contract (`route`). */
 const findRoute = (routes: FindMyWay.Router<Route>, { url }: HttpServerRequest.HttpServerRequest) => {

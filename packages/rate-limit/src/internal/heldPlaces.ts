@@ -43,12 +43,6 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
     Effect.forkScoped
   )
 
-  const change = (key: string, by: 1 | -1): void => {
-    const count = (counts.get(key) ?? 0) + by
-    if (count === 0) counts.delete(key)
-    else counts.set(key, count)
-  }
-
   /** Returns the number of places of a key that this process renews. */
   const countOf = (key: string): number => counts.get(key) ?? 0
 
@@ -57,14 +51,14 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
     afterCommit(Effect.sync(() => {
       if (released.has(place)) return
       places.set(place.id, place)
-      change(place.key, 1)
+      change(counts, place.key, 1)
       isHolding.openUnsafe()
     }))
 
   /** Stops to renew a place. */
   const drop = (place: Place): void => {
     released.add(place)
-    if (places.delete(place.id)) change(place.key, -1)
+    if (places.delete(place.id)) change(counts, place.key, -1)
   }
 
   /**
@@ -79,3 +73,13 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
 
   return { countOf, hold, drop, isHeld, release }
 })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const change = (counts: Map<string, number>, key: string, by: 1 | -1): void => {
+  const count = (counts.get(key) ?? 0) + by
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
+}
