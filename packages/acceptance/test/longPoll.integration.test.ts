@@ -34,7 +34,7 @@ describe("a request that waits", { timeout: 600_000 }, () => {
         (prompt) => Effect.map(client.createJob({ model: quick.id, prompt }), ({ id }) => id)
       )
       const { sql } = yield* DatabaseLocks.connect(site.databaseUrl)
-      yield* Effect.repeat(sql("SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"), {
+      yield* Effect.repeat(sql("SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"), {
         until: ({ length }) => length > 0
       })
 

@@ -6,7 +6,10 @@ import { createLedger, InsufficientCreditsError, type Ledger, StorageFailedError
 
 const expiresAt = new Date("2099-01-01T00:00:00Z")
 
-const waitingForLocks = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%ledger_account%'"
+/** Sessions of this database only: other tests use other databases of the same server. */
+const waitingForLocks = `
+  SELECT FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%ledger_account%'`
 
 describe("createLedger with a pool", () => {
   const inTransaction: PgProgram.PgProgram["inTransaction"] = (body) => program.inTransaction(body)
