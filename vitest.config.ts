@@ -94,7 +94,7 @@ export default defineConfig({
           name: "integration",
           include: integration,
           exclude: ["**/node_modules/**", "**/dist/**"],
-          globalSetup: ["packages/testkit/src/globalSetup.ts", "packages/acceptance/test/bundledPrograms.ts"]
+          globalSetup: ["packages/testkit/src/globalSetup.ts", "tools/programs/testSetup.ts"]
         }
       }
     ]

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-import { Process } from "@kinora/hosting"
-import { workerCommand } from "./command.ts"
+import { returnFreedMemory } from "@kinora/hosting/FreedMemory"
 
+// Before the rest is loaded.
+returnFreedMemory()
+const [{ Process }, { workerCommand }] = await Promise.all([import("@kinora/hosting"), import("./command.ts")])
 Process.runHost(workerCommand)

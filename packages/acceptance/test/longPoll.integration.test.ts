@@ -34,9 +34,12 @@ describe("a request that waits", { timeout: 600_000 }, () => {
         (prompt) => Effect.map(client.createJob({ model: quick.id, prompt }), ({ id }) => id)
       )
       const { sql } = yield* DatabaseLocks.connect(site.databaseUrl)
-      yield* Effect.repeat(sql("SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"), {
-        until: ({ length }) => length > 0
-      })
+      yield* Effect.repeat(
+        sql("SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"),
+        {
+          until: ({ length }) => length > 0
+        }
+      )
 
       const held = yield* Effect.provide(makeHeld([account.key]), yield* Layer.build(Books.layer(site)))
       const polls = yield* Effect.forEach(ids, (id) => Effect.forkChild(client.get(id, 60), { startImmediately: true }))

@@ -1,0 +1,64 @@
+/** The bundle of the programs that is made of the sources as they are. */
+import { spawnSync } from "node:child_process"
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path"
+import type { Bundle } from "./bundle.ts"
+import { repository } from "./repository.ts"
+
+/** Directory of the bundles and of what is made of them. */
+export const cache = join(repository, "node_modules/.cache/kinora-programs")
+
+/**
+ * Returns the directory of the bundle, after writing it if a source has changed. Returns `undefined` if that is not
+ * possible: the programs run from source then.
+ */
+export const currentBundle = (): string | undefined => {
+  const current = readCurrent()
+  if (current !== undefined || !existsSync(join(repository, "node_modules/rolldown"))) return current
+  // In a process of its own, which takes its memory with it.
+  spawnSync(process.execPath, [join(import.meta.dirname, "write.ts")], { stdio: ["ignore", "ignore", "inherit"] })
+  return readCurrent()
+}
+
+/** Records a bundle as the one of the sources as they are. */
+export const record = ({ directory, sources }: Bundle): void => {
+  const paths = [...alsoRead, ...sources.map((path) => relative(repository, path))]
+  const record: Record = { directory: relative(cache, directory), sources: paths.map((path) => [path, stampOf(path)]) }
+  // Another process may do the same at the same time.
+  const part = `${recordFile}.${process.pid}`
+  writeFileSync(part, JSON.stringify(record))
+  renameSync(part, recordFile)
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The content of `recordFile`. */
+interface Record {
+  /** Relative to `cache`. */
+  readonly directory: string
+  /** Paths relative to the repository, with `stampOf` of each. */
+  readonly sources: ReadonlyArray<readonly [path: string, stamp: string]>
+}
+
+const recordFile = join(cache, "current.json")
+
+/** Files besides the sources from which a bundle follows. npm writes the first when it installs. */
+const alsoRead = [
+  "node_modules/.package-lock.json",
+  ...["bundle.ts", "current.ts", "write.ts"].map((name) => `tools/programs/${name}`)
+]
+
+const readCurrent = (): string | undefined => {
+  if (!existsSync(recordFile)) return undefined
+  const { directory, sources }: Record = JSON.parse(readFileSync(recordFile, "utf8"))
+  const path = join(cache, directory)
+  return existsSync(path) && sources.every(([source, stamp]) => stampOf(source) === stamp) ? path : undefined
+}
+
+/** Changes when the file does. */
+const stampOf = (path: string): string => {
+  const stats = statSync(join(repository, path), { throwIfNoEntry: false })
+  return stats === undefined ? "" : `${stats.mtimeMs} ${stats.size}`
+}

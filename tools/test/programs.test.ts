@@ -1,0 +1,64 @@
+/** Programs start from a bundle of the sources as they are, or else from source. */
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, resolve } from "node:path"
+
+const repository = resolve(import.meta.dirname, "../..")
+const copied = ["tools/programs", "packages/hosting/src/FreedMemory.ts"]
+
+/** A repository of three programs, each of which prints its file and its arguments. */
+const root = mkdtempSync(join(tmpdir(), "kinora-programs-"))
+const write = (path: string, text: string) => {
+  mkdirSync(dirname(join(root, path)), { recursive: true })
+  writeFileSync(join(root, path), text)
+}
+const program = (greeting: string) =>
+  `console.log(${JSON.stringify(greeting)}, process.argv[1].split(".").at(-1), ...process.argv.slice(2))\n`
+
+const start = (...args: ReadonlyArray<string>) => {
+  const { status, stderr, stdout } = spawnSync(process.execPath, [join(root, "tools/programs/start.ts"), ...args], {
+    encoding: "utf8",
+    env: {}
+  })
+  return { status, stderr, stdout: stdout.trim() }
+}
+const current = () => readFileSync(join(root, "node_modules/.cache/kinora-programs/current.json"), "utf8")
+
+describe("a program", () => {
+  beforeAll(() => {
+    for (const path of copied) cpSync(join(repository, path), join(root, path), { recursive: true })
+    write("package.json", `{ "type": "module" }`)
+    write("node_modules/.package-lock.json", "{}")
+    symlinkSync(join(repository, "node_modules/rolldown"), join(root, "node_modules/rolldown"))
+    for (const name of ["server", "worker"]) write(`hosts/${name}/src/main.ts`, program(name))
+    write("hosts/cli/src/main.ts", `import "./greeting.ts"\n`)
+    write("hosts/cli/src/greeting.ts", program("one"))
+    return () => rmSync(root, { recursive: true })
+  })
+
+  it("is bundled when it starts for the first time, and not again", () => {
+    assert.deepStrictEqual(start("cli", "--json", "x"), { status: 0, stderr: "", stdout: "one js --json x" })
+    const first = current()
+    assert.deepStrictEqual(start("server"), { status: 0, stderr: "", stdout: "server js" })
+    assert.strictEqual(current(), first)
+  })
+
+  it("is bundled again when a source has changed", () => {
+    write("hosts/cli/src/greeting.ts", program("another"))
+    assert.strictEqual(start("cli").stdout, "another js")
+  })
+
+  it("runs from source if it cannot be bundled", () => {
+    write("hosts/worker/src/main.ts", "not ( a program")
+    const { status, stderr, stdout } = start("cli")
+    assert.deepStrictEqual([status, stdout], [0, "another ts"])
+    assert.include(stderr, "The programs are not bundled: Error: Build failed")
+  })
+
+  it("runs from source without the bundler", () => {
+    rmSync(join(root, "node_modules/rolldown"))
+    assert.deepStrictEqual(start("cli"), { status: 0, stderr: "", stdout: "another ts" })
+  })
+})
