@@ -2,6 +2,7 @@
 import { serverCommand } from "@kinora/host-server/command"
 import { workerCommand } from "@kinora/host-worker/command"
 import { Drivers, Host, Moderation, Oidc, Process, Settings } from "@kinora/hosting"
+import { returnFreedMemory } from "@kinora/hosting/FreedMemory"
 import { Console, Effect, Layer, type Option } from "effect"
 import * as Output from "./Output.ts"
 import { Json } from "./Settings.ts"
@@ -55,6 +56,7 @@ export const schema = Console.log(JSON.stringify(Settings.jsonSchema, undefined,
 // -----------------------------------------------------------------------------
 
 const run = Effect.fnUntraced(function*<E>(host: Process.HostCommand<E>, workers: Workers) {
+  returnFreedMemory()
   // A signal stops a host, which is not a failure of the command.
   process.exitCode = 0
   return yield* Process.run(host, { json: yield* Json, workers })
