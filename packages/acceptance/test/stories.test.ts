@@ -83,7 +83,8 @@ describe("random stories in memory", { timeout: 600_000 }, () => {
     Effect.gen(function*() {
       const failures: Array<string> = []
       const onBroken = (broken: Stories.BrokenSeed) => Effect.sync(() => void failures.push(broken.message))
-      yield* Stories.checkAll({ first: 1, count: 40, backend: withoutRefunds, onBroken })
+      // A story with a job that the upstream fails.
+      yield* Stories.checkAll({ first: 8, count: 1, backend: withoutRefunds, onBroken })
       assert.isTrue(
         failures.some((message) => message.includes("an API key has spent 8 credits and 1 jobs on 2030-01-3"))
       )
