@@ -7,12 +7,11 @@ import * as External from "@kinora/persistence/external"
 import { createLimits } from "@kinora/rate-limit/promise"
 import { migrations as schedulerMigrations } from "@kinora/scheduler/migrations"
 import { createScheduler } from "@kinora/scheduler/promise"
-import { TestDatabase } from "@kinora/testkit"
+import { PgProgram } from "@kinora/testkit"
 import { createWebhooks } from "@kinora/webhooks/promise"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { Pool } from "pg"
 
 const packages = ["ledger", "rate-limit", "idempotency", "scheduler", "webhooks"]
 const schema = "billing"
@@ -33,14 +32,9 @@ const call = (args: ReadonlyArray<string>, url?: string) =>
   )
 
 const open = Effect.gen(function*() {
-  const url = yield* TestDatabase.postgresUrl
-  const pool = yield* Effect.acquireRelease(
-    Effect.sync(() => {
-      const pool = new Pool({ connectionString: url })
-      pool.on("error", () => {})
-      return pool
-    }),
-    (pool) => Effect.promise(() => pool.end())
+  const { pool, url } = yield* Effect.acquireRelease(
+    Effect.promise(PgProgram.open),
+    (program) => Effect.promise(program.close)
   )
   const query = (text: string) => Effect.promise(async () => (await pool.query<Record<string, unknown>>(text)).rows)
   return { pool, query, url }
