@@ -155,8 +155,9 @@ export const layerMemory: Backend.MemoryLayer<Idempotency> = layer.pipe(Backend.
 
 /** Provides idempotency in Postgres or PGlite. Brings the table up to date when the layer is built. */
 export const layerPostgres = (
-  options: IdempotencyOptions = {}
-): Backend.PostgresLayer<Idempotency> => layerWith(options).pipe(Backend.postgres(SqlIdempotencyStore))
+  { schema, ...options }: IdempotencyOptions & Backend.SchemaOptions = {}
+): Backend.PostgresLayer<Idempotency> =>
+  layerWith(options).pipe(Backend.postgres(Backend.inSchema(SqlIdempotencyStore, schema)))
 
 /**
  * Deletes expired claims in the background, at random intervals around `interval` (default

@@ -1,6 +1,6 @@
 /** Stores claims in Postgres or PGlite, in the table `idempotency_claim`. */
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
-import type { Migrations } from "@kinora/persistence/Migrations"
+import type { Relocatable } from "@kinora/persistence/Migrations"
 import * as Rows from "@kinora/persistence/Rows"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { Duration, Effect, Layer, Schema } from "effect"
@@ -9,10 +9,10 @@ import { Fingerprint } from "./Fingerprint.ts"
 import { IdempotencyError, InProgress } from "./IdempotencyError.ts"
 import { IdempotencyStore } from "./IdempotencyStore.ts"
 import { type Arriving, type Holder, type Slot, slotText } from "./internal/claims.ts"
-import * as Schemas from "./internal/migrations.ts"
+import * as Tables from "./migrations.ts"
 
 /** The table of this package. */
-export const migrations: Migrations = Schemas.migrations
+export const migrations: Relocatable = Tables.migrations
 
 /** Provides a store over the surrounding `SqlClient`. Run `migrations` first. */
 export const layer: Layer.Layer<IdempotencyStore, never, SqlClient.SqlClient> = Layer.effect(

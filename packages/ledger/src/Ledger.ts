@@ -233,8 +233,8 @@ export const layerMemory: Backend.MemoryLayer<Ledger> = layer.pipe(
 
 /** A ledger in Postgres. Brings the ledger's tables up to date when the layer is built. */
 export const layerPostgres = (
-  options: LedgerOptions = {}
-): Backend.PostgresLayer<Ledger> => layerWith(options).pipe(Backend.postgres(SqlLedgerStore))
+  { schema, ...options }: LedgerOptions & Backend.SchemaOptions = {}
+): Backend.PostgresLayer<Ledger> => layerWith(options).pipe(Backend.postgres(Backend.inSchema(SqlLedgerStore, schema)))
 
 /**
  * Books expired lots in the background, on average every `interval` (default 1 minute),

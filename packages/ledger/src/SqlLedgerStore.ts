@@ -6,7 +6,7 @@
  * are separate statements because under READ COMMITTED a statement sees the commits
  * that precede its start, which for the locking one is before it has the locks.
  */
-import type { Migrations } from "@kinora/persistence/Migrations"
+import type { Relocatable } from "@kinora/persistence/Migrations"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,12 +17,12 @@ import { findExpired } from "./internal/sql/findExpired.ts"
 import { findMoved } from "./internal/sql/findMoved.ts"
 import { findTransactions } from "./internal/sql/findTransactions.ts"
 import { load } from "./internal/sql/load.ts"
-import { migrations as ledgerMigrations } from "./internal/sql/migrations.ts"
 import { save } from "./internal/sql/save.ts"
 import { LedgerStore } from "./LedgerStore.ts"
+import * as Tables from "./migrations.ts"
 
 /** The tables that the store requires. The store itself runs no DDL. */
-export const migrations: Migrations = { namespace: "ledger", migrations: ledgerMigrations }
+export const migrations: Relocatable = Tables.migrations
 
 /** A store over the surrounding database. */
 export const layer: Layer.Layer<LedgerStore, never, SqlClient.SqlClient> = Layer.effect(

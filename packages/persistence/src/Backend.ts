@@ -2,6 +2,7 @@
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
+import * as DatabaseSchema from "./DatabaseSchema.ts"
 import * as Migrations from "./Migrations.ts"
 import type { StorageError } from "./StorageError.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
@@ -29,6 +30,30 @@ export interface SqlStore<Stores> {
   readonly layer: Layer.Layer<Stores, never, SqlClient.SqlClient | UnitOfWork.UnitOfWork>
   readonly migrations: Migrations.Migrations
 }
+
+/** A SQL store whose tables can be in any schema. */
+export interface RelocatableStore<Stores> extends SqlStore<Stores> {
+  readonly migrations: Migrations.Relocatable
+}
+
+/** Options of layers whose tables can be in any schema. */
+export interface SchemaOptions {
+  /**
+   * The schema of the tables, which is created if it is missing. Default: the first one of the connection's `search_path`. With it,
+   * the `search_path` has no effect. Letters, digits and `_`, at most 63.
+   */
+  readonly schema?: string | undefined
+}
+
+/**
+ * Returns the store with its tables in a schema, or the store itself without one. Throws a `TypeError` if the name of the schema
+ * is invalid.
+ */
+export const inSchema = <Stores>(store: RelocatableStore<Stores>, schema: string | undefined): SqlStore<Stores> =>
+  schema === undefined ? store : {
+    layer: Layer.provide(store.layer, DatabaseSchema.layer(schema, store.migrations.objects)),
+    migrations: Migrations.inSchema(store.migrations, schema)
+  }
 
 /**
  * Provides a service with a SQL store, units of work as transactions, and randomness. Runs

@@ -6,6 +6,7 @@
  */
 import { Cause, Data, Duration, Effect, Layer, Schedule } from "effect"
 import { Migrator, SqlClient, type SqlError, type Statement } from "effect/sql"
+import * as DatabaseSchema from "./DatabaseSchema.ts"
 import * as ConcurrentIndexes from "./internal/concurrentIndexes.ts"
 import * as LockTimeout from "./internal/lockTimeout.ts"
 import type { StorageError } from "./StorageError.ts"
@@ -17,7 +18,8 @@ export interface Migrations {
   readonly namespace: string
   /**
    * Migrations by name, such as `0001_create_lots`. The number orders them. Never edit
-   * a released migration: expand first, and contract in a later one.
+   * a released migration: expand first, and contract in a later one. The name of a migration that
+   * removes what an earlier build uses is `0002_contract_…`: builds that do not have it do not start.
    */
   readonly migrations: Readonly<Record<string, Effect.Effect<unknown, unknown, SqlClient.SqlClient>>>
   /**
@@ -26,6 +28,24 @@ export interface Migrations {
    * remove one, remove it here and drop it in a migration of a later release.
    */
   readonly indexes?: Readonly<Record<string, string>> | undefined
+  /** The objects that the migrations create. */
+  readonly objects?: DatabaseSchema.Objects | undefined
+  /** The schema of the tables and of `<namespace>_migrations`. Default: that of the connection. Set it with `inSchema`. */
+  readonly schema?: string | undefined
+}
+
+/** Migrations that can run in a schema, since it is stated what they create. */
+export interface Relocatable extends Migrations {
+  readonly objects: DatabaseSchema.Objects
+}
+
+/**
+ * Returns the migrations with the tables in a schema, which they create if it is missing. Schemas of one database are
+ * independent of each other. Throws a `TypeError` if the name is invalid (`DatabaseSchema.quoted`).
+ */
+export const inSchema = (self: Relocatable, schema: string): Relocatable => {
+  DatabaseSchema.quoted(schema)
+  return { ...self, schema }
 }
 
 /** Returns the migration that runs these statements in order. */
@@ -44,7 +64,7 @@ export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
 }> {
   override get message(): string {
     return this.found > this.known
-      ? `The schema "${this.namespace}" is at migration ${this.found}, newer than this build (${this.known}). Run a newer build`
+      ? `The schema "${this.namespace}" is at migration ${this.found}, which removed something that this build (${this.known}) uses. Run a newer build`
       : `The schema "${this.namespace}" is at migration ${this.found}, older than this build (${this.known}). Run the migrations`
   }
 }
@@ -71,29 +91,52 @@ export interface MigrationsOptions {
 /**
  * Runs the pending migrations of each package, in order, then builds the indexes that are missing or that a killed
  * process left invalid. Any number of hosts can run it at the same time; the indexes of a package are left to the host that builds them.
- * Fails with `SchemaMismatch` if the database is newer, and with
- * `StorageError` if a table stays locked for longer than `lockedMax`.
+ * Does nothing for a package that a newer build has migrated. Fails with `SchemaMismatch` if that build has contracted,
+ * and with `StorageError` if a table stays locked for longer than `lockedMax`.
  */
 export const run = (
   packages: ReadonlyArray<Migrations>,
   options: MigrationsOptions = {}
 ): Effect.Effect<void, SchemaMismatch | StorageError, SqlClient.SqlClient> =>
-  Effect.forEach(packages, (self) => runOne(self, options), { discard: true }).pipe(
-    Effect.andThen(Effect.forEach(packages, (self) => buildIndexes(self, options), { discard: true })),
+  Effect.filter(packages, (self) => runOne(self, options)).pipe(
+    Effect.flatMap(Effect.forEach((self) => buildIndexes(self, options), { discard: true })),
     Effect.withSpan("Migrations.run")
   )
 
-/** Fails with `SchemaMismatch` unless the database has exactly the schema of this build. Runs no DDL. */
+/**
+ * Fails with `SchemaMismatch` unless this build can use the database: it has all migrations of the build, and a newer build
+ * has not contracted. Runs no DDL.
+ */
 export const check = (
   packages: ReadonlyArray<Migrations>
 ): Effect.Effect<void, SchemaMismatch | StorageError, SqlClient.SqlClient> =>
-  Effect.forEach(packages, (self) =>
-    Effect.flatMap(newestFound(self), (found) => {
-      const known = newestKnown(self)
-      return found === known
-        ? Effect.void
-        : Effect.fail(new SchemaMismatch({ namespace: self.namespace, known, found }))
-    }), { discard: true }).pipe(Effect.withSpan("Migrations.check"))
+  Effect.forEach(
+    packages,
+    (self) =>
+      Effect.flatMap(stateOf(self), (state) =>
+        state.found < state.known ? Effect.fail(mismatch(self, state)) : Effect.void),
+    { discard: true }
+  ).pipe(
+    Effect.withSpan("Migrations.check")
+  )
+
+/** The migrations of a package in a database. */
+export interface State {
+  /** Number of the newest migration in this build. */
+  readonly known: number
+  /** Number of the newest migration in the database, or 0. */
+  readonly found: number
+}
+
+/** Returns the state of a package. Fails with `SchemaMismatch` if a newer build has contracted. Runs no DDL. */
+export const stateOf = Effect.fnUntraced(function*(
+  self: Migrations
+): Effect.fn.Return<State, SchemaMismatch | StorageError, SqlClient.SqlClient> {
+  const known = newestKnown(self)
+  const { found, isContracted } = yield* findNewest(self, known)
+  if (isContracted) return yield* mismatch(self, { known, found })
+  return { known, found }
+})
 
 /** Runs the pending migrations while the layer is built. */
 export const layer = (
@@ -104,10 +147,11 @@ export const layer = (
 // internal
 // -----------------------------------------------------------------------------
 
+/** Runs the pending migrations. Returns whether the database is at those of this build. */
 const runOne = (
   self: Migrations,
   { lockMax = "300 millis", lockedMax = "10 minutes" }: MigrationsOptions
-): Effect.Effect<void, SchemaMismatch | StorageError, SqlClient.SqlClient> => {
+): Effect.Effect<boolean, SchemaMismatch | StorageError, SqlClient.SqlClient> => {
   const retries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced(pauseMax)]).pipe(
     Schedule.jittered,
     Schedule.upTo({ duration: lockedMax })
@@ -125,37 +169,49 @@ const runOne = (
 }
 
 const runIfPending = Effect.fnUntraced(function*(self: Migrations, lockMax: Duration.Duration) {
-  const found = yield* newestFound(self)
-  const known = newestKnown(self)
-  if (found > known) {
-    return yield* new SchemaMismatch({ namespace: self.namespace, known, found })
-  }
+  const { found, known } = yield* stateOf(self)
   if (found < known) yield* runPending(self, lockMax)
+  return found <= known
 })
 
+const mismatch = ({ namespace, schema }: Migrations, state: State) =>
+  new SchemaMismatch({ namespace: schema === undefined ? namespace : `${schema}.${namespace}`, ...state })
+
 const buildIndexes = (
-  { indexes = {}, namespace }: Migrations,
+  { indexes = {}, namespace, objects, schema }: Migrations,
   { indexLockedMax = "30 seconds" }: MigrationsOptions
 ): Effect.Effect<void, StorageError, SqlClient.SqlClient> =>
-  ConcurrentIndexes.build({ namespace, indexes, lockedMax: Duration.fromInputUnsafe(indexLockedMax) }).pipe(
-    Storage.mapSql("Migrations.run")
-  )
+  ConcurrentIndexes.build({
+    namespace,
+    indexes,
+    lockedMax: Duration.fromInputUnsafe(indexLockedMax),
+    schema: schema === undefined || objects === undefined ? undefined : { name: schema, objects }
+  }).pipe(Storage.mapSql("Migrations.run"))
 
-/** Runs the pending migrations in one transaction. */
+/** Creates the schema, then runs the pending migrations in one transaction. */
 const runPending = (self: Migrations, lockMax: Duration.Duration) =>
-  Migrator.make({})({
+  Effect.andThen(self.schema === undefined ? Effect.void : DatabaseSchema.create(self.schema), migrate(self, lockMax))
+    .pipe(
+      Effect.catchCause((cause) => {
+        const failure = failureIn(cause)
+        return failure?.isRetryable === true ? Effect.fail(failure) : Effect.die(Cause.squash(cause))
+      })
+    )
+
+const migrate = (self: Migrations, lockMax: Duration.Duration) => {
+  const migrated = Migrator.make({})({
     // The migrator loads inside of its transaction, after it has waited for the migrations of other hosts.
     loader: Effect.andThen(
       setLockTimeout(lockMax),
       Migrator.fromRecord(self.migrations as Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>)
     ),
     table: tableOf(self)
-  }).pipe(
-    Effect.catchCause((cause) => {
-      const failure = failureIn(cause)
-      return failure?.isRetryable === true ? Effect.fail(failure) : Effect.die(Cause.squash(cause))
-    })
-  )
+  })
+  const { objects, schema } = self
+  return schema === undefined || objects === undefined
+    ? migrated
+    : Effect.provide(migrated, DatabaseSchema.layer(schema, objects))
+}
 
 const setLockTimeout = (lockMax: Duration.Duration) =>
   SqlClient.SqlClient.use((sql) =>
@@ -174,16 +230,25 @@ const failureIn = (cause: Cause.Cause<unknown>): StorageError | undefined => {
   return Storage.findInCause("Migrations.run", inner)
 }
 
-const tableOf = (self: Migrations) => `${self.namespace}_migrations`
+/** The name of the table as an identifier, whose parts are separated by dots. */
+const tableOf = ({ namespace, schema }: Migrations) =>
+  schema === undefined ? `${namespace}_migrations` : `${schema}.${namespace}_migrations`
 
 const newestKnown = (self: Migrations) =>
   Math.max(0, ...Object.keys(self.migrations).map((name) => Number.parseInt(name, 10)))
 
-const newestFound = Effect.fnUntraced(function*(self: Migrations) {
+/** The newest migration of a database, and whether it has one that contracts and is newer than `known`. */
+const findNewest = Effect.fnUntraced(function*(self: Migrations, known: number) {
   const sql = yield* SqlClient.SqlClient
-  const table = tableOf(self)
-  const [exists] = yield* sql<{ readonly found: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS found`
-  if (exists?.found !== true) return 0
-  const [newest] = yield* sql<{ readonly id: number }>`SELECT coalesce(max(migration_id), 0) AS id FROM ${sql(table)}`
-  return newest?.id ?? 0
+  const table = sql(tableOf(self))
+  const [name] = sql`${table}`.compile()
+  const [exists] = yield* sql<{ readonly found: boolean }>`SELECT to_regclass(${name}) IS NOT NULL AS found`
+  if (exists?.found !== true) return { found: 0, isContracted: false }
+  const [newest] = yield* sql<{ readonly found: number; readonly isContracted: boolean }>`
+    SELECT
+      coalesce(max(migration_id), 0) AS found,
+      coalesce(bool_or(migration_id > ${known} AND starts_with(name, 'contract_')), false) AS "isContracted"
+    FROM ${table}
+  `
+  return newest! // An aggregate without GROUP BY returns exactly one row.
 }, Storage.mapSql("Migrations.check"))

@@ -1,4 +1,5 @@
 export * as Backend from "./Backend.ts"
+export * as DatabaseSchema from "./DatabaseSchema.ts"
 export * as DatabaseTime from "./DatabaseTime.ts"
 export * as Decision from "./Decision.ts"
 export * as Deletion from "./Deletion.ts"

@@ -5,6 +5,7 @@
  */
 import { Effect, Exit, Layer, ManagedRuntime, Scope } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { SchemaOptions } from "./Backend.ts"
 import * as External from "./external.ts"
 import { openPool } from "./internal/external/openPool.ts"
 import { type Plain, toPlain } from "./internal/promise/plain.ts"
@@ -20,8 +21,8 @@ export { type Plain, toPlain } from "./internal/promise/plain.ts"
  * the memory of the process, for tests.
  */
 export type Storage =
-  | { readonly pool: External.PgPool }
-  | { readonly url: string }
+  | ({ readonly pool: External.PgPool } & SchemaOptions)
+  | ({ readonly url: string } & SchemaOptions)
   | { readonly memory: true }
 
 /** Options of every call. */

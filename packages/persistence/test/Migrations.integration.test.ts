@@ -10,6 +10,10 @@ const first = { "0001_shelf": statement("CREATE TABLE library_shelf (id int PRIM
 const both = { ...first, "0002_label": statement("ALTER TABLE library_shelf ADD COLUMN label text") }
 const library = { namespace: "library", migrations: first }
 const newerLibrary = { namespace: "library", migrations: both }
+const contractedLibrary = {
+  namespace: "library",
+  migrations: { ...both, "0003_contract_label": statement("ALTER TABLE library_shelf DROP COLUMN label") }
+}
 const garden = {
   namespace: "garden",
   migrations: {
@@ -22,7 +26,7 @@ const garden = {
 
 for (const [name, database] of TestDatabase.all) {
   layer(database)(`Migrations (${name})`, (it) => {
-    it.effect("runs the migrations of each package once, and rejects a newer database", () =>
+    it.effect("runs the migrations of each package once, and rejects a database that a newer build has contracted", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const unready = yield* Effect.flip(Migrations.check([library]))
@@ -34,11 +38,17 @@ for (const [name, database] of TestDatabase.all) {
         yield* sql`INSERT INTO library_shelf (id, label) VALUES (1, 'a')`
         assert.deepStrictEqual(yield* sql`SELECT id FROM garden_bed`, [{ id: 7 }])
 
-        const error = yield* Effect.flip(Migrations.run([library]))
-        assert.strictEqual(
-          error.message,
-          "The schema \"library\" is at migration 2, newer than this build (1). Run a newer build"
-        )
+        // The newer build has only expanded, so the older one runs beside it.
+        yield* Migrations.run([library])
+        yield* Migrations.check([library])
+        yield* sql`INSERT INTO library_shelf (id) VALUES (2)`
+
+        yield* Migrations.run([contractedLibrary])
+        const message =
+          "The schema \"library\" is at migration 3, which removed something that this build (1) uses. Run a newer build"
+        assert.strictEqual((yield* Effect.flip(Migrations.run([library]))).message, message)
+        assert.strictEqual((yield* Effect.flip(Migrations.check([library]))).message, message)
+        yield* Migrations.run([contractedLibrary])
       }))
   })
 }

@@ -21,10 +21,10 @@ export const layerMemory: Backend.MemoryLayer<RateLimit.RateLimit | Places.Place
 
 /** All services in Postgres. Brings the tables up to date when the layer is built. */
 export const layerPostgres = (
-  options: LimitsOptions = {}
+  { schema, ...options }: LimitsOptions & Backend.SchemaOptions = {}
 ): Backend.PostgresLayer<RateLimit.RateLimit | Places.Places | Budget.Budget> =>
   Layer.mergeAll(RateLimit.layerWith(options), Places.layerWith(options), Budget.layerWith(options)).pipe(
-    Backend.postgres(SqlRateLimitStore)
+    Backend.postgres(Backend.inSchema(SqlRateLimitStore, schema))
   )
 
 /**

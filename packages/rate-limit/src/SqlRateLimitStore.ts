@@ -1,22 +1,22 @@
 /** Counters and places in Postgres. */
-import type { Migrations } from "@kinora/persistence/Migrations"
+import type { Relocatable } from "@kinora/persistence/Migrations"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { acquireLeases } from "./internal/sql/acquireLeases.ts"
 import { addToCounters } from "./internal/sql/addToCounters.ts"
 import { countLeases } from "./internal/sql/countLeases.ts"
-import { migrations as rateLimitMigrations } from "./internal/sql/migrations.ts"
 import { putLeases } from "./internal/sql/putLeases.ts"
 import { readCounters } from "./internal/sql/readCounters.ts"
 import { releaseLeases } from "./internal/sql/releaseLeases.ts"
 import { sweepCounters } from "./internal/sql/sweepCounters.ts"
 import { sweepLeases } from "./internal/sql/sweepLeases.ts"
 import { takeFromCounters } from "./internal/sql/takeFromCounters.ts"
+import * as Tables from "./migrations.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
 /** The tables that the store requires. The store itself runs no DDL. */
-export const migrations: Migrations = { namespace: "rate_limit", migrations: rateLimitMigrations }
+export const migrations: Relocatable = Tables.migrations
 
 /** A store over the surrounding database. */
 export const layer: Layer.Layer<RateLimitStore, never, SqlClient.SqlClient> = Layer.effect(

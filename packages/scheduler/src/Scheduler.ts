@@ -228,6 +228,9 @@ export const layerMemory: Backend.MemoryLayer<Scheduler | Wakeup.Wakeup> = layer
  * layer is composed with hooks (`Wakeup.layerWith`).
  */
 export const layerPostgres = (
-  options: SchedulerOptions = {}
+  { schema, ...options }: SchedulerOptions & Backend.SchemaOptions = {}
 ): Backend.PostgresLayer<Scheduler | Wakeup.Wakeup> =>
-  layerWith(options).pipe(Backend.postgres(SqlSchedulerStore), Layer.provideMerge(Wakeup.layer))
+  layerWith(options).pipe(
+    Backend.postgres(Backend.inSchema(SqlSchedulerStore, schema)),
+    Layer.provideMerge(Wakeup.layer)
+  )

@@ -1,5 +1,5 @@
 /** Stores lanes and jobs in Postgres or PGlite, in the tables `scheduler_*`. */
-import type { Migrations } from "@kinora/persistence/Migrations"
+import type { Relocatable } from "@kinora/persistence/Migrations"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,28 +7,14 @@ import * as Audit from "./internal/sql/audit.ts"
 import * as Changes from "./internal/sql/changes.ts"
 import * as Lanes from "./internal/sql/lanes.ts"
 import * as Leases from "./internal/sql/leases.ts"
-import * as Schema from "./internal/sql/migrations.ts"
 import * as Queries from "./internal/sql/queries.ts"
 import * as Swaps from "./internal/sql/swaps.ts"
 import * as Workers from "./internal/sql/workers.ts"
+import * as Tables from "./migrations.ts"
 import { SchedulerStore } from "./SchedulerStore.ts"
 
 /** The tables of this package. */
-export const migrations: Migrations = {
-  namespace: "scheduler",
-  migrations: {
-    "0001_lanes_and_jobs": Schema.lanesAndJobs,
-    "0002_held_max": Schema.heldMax,
-    "0003_pools": Schema.pools,
-    "0004_offers": Schema.offers,
-    "0005_worker_leases": Schema.workerLeases,
-    "0006_fair_claims": Schema.fairClaims,
-    "0007_room_for_updates": Schema.roomForUpdates,
-    "0008_resumable": Schema.resumable,
-    "0009_worker_starts": Schema.workerStarts,
-    "0010_worker_drains": Schema.workerDrains
-  }
-}
+export const migrations: Relocatable = Tables.migrations
 
 /** Provides a store over the surrounding `SqlClient`. Run `migrations` first. */
 export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = Layer.effect(

@@ -1,7 +1,7 @@
 /** Backends, and names that no other test uses. */
-import { Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
+import { Backend as Backends, DatabaseSchema, Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
+import { TestDatabase } from "@kinora/testkit"
 import { Context, type Duration, Effect, Layer, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
 import type { ClaimOptions, Enqueue } from "../src/internal/requests.ts"
 import * as JobKind from "../src/JobKind.ts"
 import * as MemorySchedulerStore from "../src/MemorySchedulerStore.ts"
@@ -19,15 +19,29 @@ export const memory: Layer.Layer<Backend> = Scheduler.layerWith().pipe(
   Layer.provideMerge(UnitOfWork.layerMemory)
 )
 
-export const over = <E>(database: Layer.Layer<SqlClient.SqlClient, E>) =>
-  Scheduler.layerWith().pipe(
-    Layer.provideMerge(Layer.mergeAll(SqlSchedulerStore.layer, Wakeup.layer)),
+/**
+ * The store and the client of tests. On Postgres, the tables are in a schema, whose name the client writes into the statements of
+ * tests too. On PGlite, and in transactions of other drivers, they are in the schema of the connection.
+ */
+const placed = (database: TestDatabase.TestDatabase) =>
+  database === TestDatabase.postgres
+    ? {
+      store: Backends.inSchema(SqlSchedulerStore, "apart"),
+      client: Layer.provideMerge(DatabaseSchema.layer("apart", SqlSchedulerStore.migrations.objects), database)
+    }
+    : { store: SqlSchedulerStore, client: database }
+
+export const over = (database: TestDatabase.TestDatabase) => {
+  const { client, store } = placed(database)
+  return Scheduler.layerWith().pipe(
+    Layer.provideMerge(Layer.mergeAll(store.layer, Wakeup.layer)),
     // Without reruns a deadlock fails the test. Hundreds of units take turns on few connections, on a machine that runs other
     // tests.
     Layer.provideMerge(UnitOfWork.layerSqlWith({ reruns: 0, deadline: "2 minutes" })),
-    Layer.provideMerge(Migrations.layer(SqlSchedulerStore.migrations)),
-    Layer.provideMerge(database)
+    Layer.provideMerge(Migrations.layer(store.migrations)),
+    Layer.provideMerge(client)
   )
+}
 
 /** Creates names of lanes, kinds and jobs that no other test of the same database uses. */
 export const makeWorld = Effect.sync(() => {

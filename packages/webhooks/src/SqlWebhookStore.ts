@@ -5,25 +5,18 @@
  * Locks are taken in this order, and locks of one kind in the order of ids: name of the account,
  * endpoint, deliveries, events. Claims and sweeps skip locked rows. Publishing locks nothing.
  */
-import type { Migrations } from "@kinora/persistence/Migrations"
+import type { Relocatable } from "@kinora/persistence/Migrations"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Deliveries from "./internal/sql/deliveries.ts"
 import * as Endpoints from "./internal/sql/endpoints.ts"
-import * as Tables from "./internal/sql/migrations.ts"
 import * as Worker from "./internal/sql/worker.ts"
+import * as Tables from "./migrations.ts"
 import { WebhookStore } from "./WebhookStore.ts"
 
 /** Migrations of the tables of this package. */
-export const migrations: Migrations = {
-  namespace: "webhooks",
-  migrations: {
-    "0001_endpoints_and_deliveries": Tables.endpointsAndDeliveries,
-    "0002_subjects": Tables.subjects
-  },
-  indexes: { webhooks_event_about: "ON webhooks_event (subject) WHERE subject IS NOT NULL" }
-}
+export const migrations: Relocatable = Tables.migrations
 
 /** Provides a store in a database with the schema of `migrations`. Runs no DDL. */
 export const layer: Layer.Layer<WebhookStore, never, SqlClient.SqlClient | UnitOfWork> = Layer.effect(

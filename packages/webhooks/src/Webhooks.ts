@@ -1,5 +1,6 @@
 /** Endpoints with their secrets, and the events that are sent to them. */
 import * as AddressGuard from "@kinora/address-guard/AddressGuard"
+import * as Backend from "@kinora/persistence/Backend"
 import * as Migrations from "@kinora/persistence/Migrations"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import * as Sweep from "@kinora/persistence/Sweep"
@@ -172,12 +173,14 @@ export const layerMemory = (options: WebhooksLayerOptions): Layer.Layer<Provided
 
 /** Provides webhooks in Postgres. Brings the tables up to date when the layer is built. */
 export const layerPostgres = (
-  options: WebhooksLayerOptions
-): Layer.Layer<Provided, Migrations.SchemaMismatch | StorageError, SqlClient.SqlClient> =>
-  layerOver(options, SqlWebhookStore.layer).pipe(
+  { schema, ...options }: WebhooksLayerOptions & Backend.SchemaOptions
+): Layer.Layer<Provided, Migrations.SchemaMismatch | StorageError, SqlClient.SqlClient> => {
+  const store = Backend.inSchema(SqlWebhookStore, schema)
+  return layerOver(options, store.layer).pipe(
     Layer.provideMerge(UnitOfWork.layerSql),
-    Layer.provide(Migrations.layer(SqlWebhookStore.migrations))
+    Layer.provide(Migrations.layer(store.migrations))
   )
+}
 
 /**
  * Calls `sweep` and `reseal` in the background, on average every `interval` (default

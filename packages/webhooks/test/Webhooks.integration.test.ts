@@ -28,9 +28,12 @@ it.effect("stores no plain secret and no key in any table", () =>
     const { endpoint: { id }, secret: first } = yield* webhooks.create(account, { url: "https://example.com" })
     const { secret: second } = yield* webhooks.rotate(account, id, "1 hour")
     yield* webhooks.test(account, id)
-    const tables = yield* sql`SELECT tablename AS name FROM pg_tables WHERE tablename LIKE 'webhooks%'`
+    const tables = yield* sql`
+      SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE tablename LIKE 'webhooks%'
+    `
     const names = (yield* Schema.decodeUnknownEffect(Schema.Array(Named))(tables)).map(({ name }) => name)
-    assert.includeMembers(names, ["webhooks_delivery", "webhooks_endpoint", "webhooks_secret", "webhooks_send"])
+    const expected = ["webhooks_delivery", "webhooks_endpoint", "webhooks_secret", "webhooks_send"]
+    assert.includeMembers(names, expected.map((name) => `apart.${name}`))
     const dump = JSON.stringify(
       yield* Effect.forEach(names, (name) => sql`SELECT to_jsonb(content)::text AS row FROM ${sql(name)} AS content`)
     )

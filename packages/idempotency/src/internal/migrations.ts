@@ -1,7 +1,8 @@
 /** The table of claims. */
 import * as Migrations from "@kinora/persistence/Migrations"
 
-const createClaim = Migrations.statements((sql) => [
+/** Creates the table. */
+export const createClaim = Migrations.statements((sql) => [
   sql`
     CREATE TABLE idempotency_claim (
       scope text COLLATE "C" NOT NULL CHECK (length(scope) <= 128),
@@ -15,8 +16,3 @@ const createClaim = Migrations.statements((sql) => [
   `,
   sql`CREATE INDEX idempotency_claim_expires_at ON idempotency_claim (expires_at)`
 ])
-
-export const migrations: Migrations.Migrations = {
-  namespace: "idempotency",
-  migrations: { "0001_claim": createClaim }
-}

@@ -2,6 +2,7 @@
 import { Duration, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Connection } from "effect/sql/SqlConnection"
+import * as DatabaseSchema from "../DatabaseSchema.ts"
 
 /** Options for `build`. */
 export interface BuildOptions {
@@ -11,6 +12,8 @@ export interface BuildOptions {
   readonly indexes: Readonly<Record<string, string>>
   /** Time for which the build of an index waits for a lock, or for transactions that began before. */
   readonly lockedMax: Duration.Duration
+  /** The schema of the tables. Default: that of the connection. */
+  readonly schema?: { readonly name: string; readonly objects: DatabaseSchema.Objects } | undefined
 }
 
 /**
@@ -21,25 +24,30 @@ export interface BuildOptions {
  * Two processes would deadlock on two indexes of one table: the second build waits for the lock of the first, and the
  * first waits until the second, whose statement began before it ends, is done.
  */
-export const build = Effect.fnUntraced(function*({ indexes, lockedMax, namespace }: BuildOptions) {
+export const build = Effect.fnUntraced(function*({ indexes, lockedMax, namespace, schema }: BuildOptions) {
   const sql = yield* SqlClient.SqlClient
+  const builds = Object.entries(indexes).map(buildIn(schema))
+  const lockName = schema === undefined ? namespace : `${schema.name}.${namespace}`
   // One connection for all, since it holds the lock.
   const connection = yield* sql.reserve
-  if (yield* areValid(connection, Object.keys(indexes))) return
+  if (yield* areValid(connection, builds)) return
   const [lock] = yield* rows<{ readonly taken: boolean }>(
     connection,
     `SELECT pg_try_advisory_lock(${keyOf}) AS taken`,
-    [namespace]
+    [lockName]
   )
   if (lock?.taken !== true) return
-  yield* Effect.addFinalizer(() => Effect.ignore(rows(connection, `SELECT pg_advisory_unlock(${keyOf})`, [namespace])))
+  yield* Effect.addFinalizer(() => Effect.ignore(rows(connection, `SELECT pg_advisory_unlock(${keyOf})`, [lockName])))
   yield* rows(connection, "SELECT set_config('lock_timeout', $1, false)", [`${Duration.toMillis(lockedMax)}ms`])
   yield* Effect.addFinalizer(() => Effect.ignore(rows(connection, "RESET lock_timeout", [])))
-  for (const [name, definition] of Object.entries(indexes)) {
+  for (const build of builds) {
     yield* Effect.catchIf(
-      buildOne(connection, name, definition),
+      buildOne(connection, build),
       isBlocked,
-      () => Effect.logWarning("An index is not built before the next start, since a transaction blocks it", { name })
+      () =>
+        Effect.logWarning("An index is not built before the next start, since a transaction blocks it", {
+          name: build.name
+        })
     )
   }
 }, Effect.scoped)
@@ -50,10 +58,27 @@ export const build = Effect.fnUntraced(function*({ indexes, lockedMax, namespace
 
 const keyOf = "hashtextextended('kinora indexes ' || $1, 0)"
 
-const buildOne = Effect.fnUntraced(function*(connection: Connection, name: string, definition: string) {
-  const state = yield* stateOf(connection, name)
+/** An index, with its name as `CREATE INDEX` and as other statements write it, since the former takes the schema of the table. */
+interface Build {
+  readonly name: string
+  readonly qualified: string
+  readonly definition: string
+}
+
+const buildIn =
+  (schema: BuildOptions["schema"]) => ([name, definition]: readonly [name: string, definition: string]): Build =>
+    schema === undefined
+      ? { name, qualified: name, definition }
+      : {
+        name,
+        qualified: `${DatabaseSchema.quoted(schema.name)}.${name}`,
+        definition: DatabaseSchema.qualifier(schema.name, schema.objects)(definition)
+      }
+
+const buildOne = Effect.fnUntraced(function*(connection: Connection, { definition, name, qualified }: Build) {
+  const state = yield* stateOf(connection, qualified)
   if (state === "valid") return
-  if (state === "invalid") yield* rows(connection, `DROP INDEX CONCURRENTLY ${name}`, [])
+  if (state === "invalid") yield* rows(connection, `DROP INDEX CONCURRENTLY ${qualified}`, [])
   yield* rows(connection, `CREATE INDEX CONCURRENTLY ${name} ${definition}`, [])
 })
 
@@ -61,9 +86,9 @@ const buildOne = Effect.fnUntraced(function*(connection: Connection, name: strin
 const isBlocked = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "LockTimeoutError" || reason._tag === "DeadlockError"
 
-const areValid = (connection: Connection, names: ReadonlyArray<string>) =>
+const areValid = (connection: Connection, builds: ReadonlyArray<Build>) =>
   Effect.map(
-    Effect.forEach(names, (name) => stateOf(connection, name)),
+    Effect.forEach(builds, ({ qualified }) => stateOf(connection, qualified)),
     (states) => states.every((state) => state === "valid")
   )
 

@@ -41,16 +41,11 @@ export const make = Effect.fnUntraced(function*(
   return Object.assign(client, { afterCommit })
 })
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const escape = Statement.defaultEscape("\"")
-
-const compiler = Statement.makeCompiler({
+/** Compiles statements for Postgres. */
+export const compiler = Statement.makeCompiler({
   dialect: "pg",
   placeholder: (index) => `$${index}`,
-  onIdentifier: escape,
+  onIdentifier: Statement.defaultEscape("\""),
   onRecordUpdate: (placeholders, valueAlias, valueColumns, values, returning) => [
     `(values ${placeholders}) AS ${valueAlias}${valueColumns}${returning ? ` RETURNING ${returning[0]}` : ""}`,
     returning ? values.flat().concat(returning[1]) : values.flat()
@@ -59,6 +54,10 @@ const compiler = Statement.makeCompiler({
     throw new Error("Statements contain no custom fragments")
   }
 })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
 
 /** Postgres responds to the COMMIT of a failed transaction with ROLLBACK. */
 const commit = (connection: Connection): Effect.Effect<void, SqlError.SqlError> =>

@@ -77,7 +77,7 @@ const columns = (sql: Sql) => sql.literal(WebhookRows.endpointColumns)
  * whose names have the same hash wait for each other.
  */
 const lockAccount = (sql: Sql, account: string) =>
-  sql`SELECT true FROM pg_advisory_xact_lock(hashtextextended(${`webhooks_endpoint:${account}`}, 0))`
+  sql`SELECT true FROM pg_advisory_xact_lock(hashtextextended('webhooks_endpoint:' || ${account}::text, 0))`
 
 const selectCount = (sql: Sql, account: string) =>
   sql`SELECT count(*)::int4 AS count FROM webhooks_endpoint WHERE account = ${account} AND NOT is_removed`

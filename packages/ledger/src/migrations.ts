@@ -1,0 +1,13 @@
+/** The tables of the ledger, for programs that run migrations themselves. */
+import type { Relocatable } from "@kinora/persistence/Migrations"
+import { migrations as byName } from "./internal/sql/migrations.ts"
+
+/** The migrations. `Migrations.run` of `@kinora/persistence` and the command `kinora-migrate` run them. */
+export const migrations: Relocatable = {
+  namespace: "ledger",
+  migrations: byName,
+  objects: {
+    tables: ["ledger_account", "ledger_transaction", "ledger_entry", "ledger_lot", "ledger_quota"],
+    functions: ["ledger_refuse_change"]
+  }
+}

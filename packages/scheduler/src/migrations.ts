@@ -1,0 +1,24 @@
+/** The tables of lanes and jobs, for programs that run migrations themselves. */
+import type { Relocatable } from "@kinora/persistence/Migrations"
+import * as Schema from "./internal/sql/migrations.ts"
+
+/** The migrations. `Migrations.run` of `@kinora/persistence` and the command `kinora-migrate` run them. */
+export const migrations: Relocatable = {
+  namespace: "scheduler",
+  migrations: {
+    "0001_lanes_and_jobs": Schema.lanesAndJobs,
+    "0002_held_max": Schema.heldMax,
+    "0003_pools": Schema.pools,
+    "0004_offers": Schema.offers,
+    "0005_worker_leases": Schema.workerLeases,
+    "0006_fair_claims": Schema.fairClaims,
+    "0007_room_for_updates": Schema.roomForUpdates,
+    "0008_resumable": Schema.resumable,
+    "0009_worker_starts": Schema.workerStarts,
+    "0010_worker_drains": Schema.workerDrains
+  },
+  objects: {
+    tables: ["scheduler_group", "scheduler_lane", "scheduler_job", "scheduler_worker"],
+    sequences: ["scheduler_position"]
+  }
+}
