@@ -1,11 +1,11 @@
 /** Members of the service `TestHost`, as effects. `RunningHost` has the same members as promises. */
 import type { Accounts } from "@kinora/accounts"
-import type { GeneratorError, ScriptedGenerator } from "@kinora/generator"
+import type { ScriptedGenerator } from "@kinora/generator"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { Delivery, Webhooks, WebhooksError } from "@kinora/webhooks"
 import type { Effect } from "effect"
 import type { HttpServerError } from "effect/http"
-import type { AccountOptions, Script, WebhookRequest, WebhookScript } from "./TestHostOptions.ts"
+import type { AccountOptions, Failure, Script, WebhookRequest, WebhookScript } from "./TestHostOptions.ts"
 import type { VirtualTime } from "./VirtualTime.ts"
 
 /** Controls of a test host. */
@@ -73,16 +73,6 @@ export interface GeneratorControls {
   readonly started: (id: string) => Effect.Effect<void>
   /** Calls to the generator so far, oldest first. */
   readonly calls: Effect.Effect<ReadonlyArray<ScriptedGenerator.Call>>
-}
-
-/** Failure of a job. */
-export interface Failure {
-  /** Default `generation_failed`. */
-  readonly code?: GeneratorError.FailureCode | undefined
-  /** Default `provider`. */
-  readonly reason?: GeneratorError.FailureReason | undefined
-  /** Returned to the client. */
-  readonly message?: string | undefined
 }
 
 /** Registers endpoints of webhooks, and returns the sends to them. */

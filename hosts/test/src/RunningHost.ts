@@ -5,14 +5,13 @@ import { Clock, Context, DateTime, type Duration, Effect } from "effect"
 import type {
   Controls,
   EndpointOptions,
-  Failure,
   Fetch,
   FinalStatus,
   RegisteredEndpoint,
   TestAccount,
   WebhookSend
 } from "./Controls.ts"
-import type { AccountOptions, Script, WebhookScript } from "./TestHostOptions.ts"
+import type { AccountOptions, Failure, Script, WebhookScript } from "./TestHostOptions.ts"
 
 /** A running service. `await using` stops it at the end of the block. */
 export interface RunningHost extends AsyncDisposable {

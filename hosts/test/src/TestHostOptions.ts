@@ -1,7 +1,7 @@
 /** Options of a test host. */
 import type { Plan, PlanTable } from "@kinora/accounts"
 import type { Model } from "@kinora/catalog"
-import type { GenerationRequest, ScriptedGenerator } from "@kinora/generator"
+import type { GenerationRequest, GeneratorError, ScriptedGenerator } from "@kinora/generator"
 import type { Drivers, Http } from "@kinora/hosting"
 import type { PaymentProvider } from "@kinora/payments"
 import type { Webhook } from "@kinora/webhook-signing"
@@ -63,9 +63,23 @@ export interface TestHostOptions {
 }
 
 /** Script of all jobs, or a function from the request to its script. */
-export type Script =
-  | ScriptedGenerator.Script
-  | ((request: GenerationRequest.GenerationRequest) => ScriptedGenerator.Script)
+export type Script = JobScript | ((request: GenerationRequest.GenerationRequest) => JobScript)
+
+/** Script of a job. */
+export interface JobScript extends ScriptedGenerator.Script {
+  /** Fails the job. In place of `outcome`. */
+  readonly failure?: Failure | undefined
+}
+
+/** Failure of a job. */
+export interface Failure {
+  /** Default `generation_failed`. */
+  readonly code?: GeneratorError.FailureCode | undefined
+  /** Default `provider`. */
+  readonly reason?: GeneratorError.FailureReason | undefined
+  /** Returned to the client. */
+  readonly message?: string | undefined
+}
 
 /** Webhook options. */
 export interface WebhookOptions {

@@ -1,7 +1,7 @@
 /** The script of new jobs, which a test can replace. */
-import { ScriptedGenerator } from "@kinora/generator"
+import { GeneratorError, ScriptedGenerator } from "@kinora/generator"
 import { Context, Effect, Layer } from "effect"
-import type { Script } from "../TestHostOptions.ts"
+import type { Failure, JobScript, Script } from "../TestHostOptions.ts"
 
 /** The script of jobs that have not been submitted yet. */
 export class CurrentScript extends Context.Service<CurrentScript, {
@@ -20,7 +20,19 @@ export const layer = (first: Script): Layer.Layer<CurrentScript | ScriptedGenera
           })
       }),
       ScriptedGenerator.layerControl({
-        script: (request) => typeof script === "function" ? script(request) : script
+        script: (request) => generatorScript(typeof script === "function" ? script(request) : script)
       })
     )
   })
+
+/** The error of a failure. */
+export const toError = (
+  { code = "generation_failed", message = "The test failed this job.", reason = "provider" }: Failure = {}
+): GeneratorError.Permanent => new GeneratorError.Permanent({ code, message, reason })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const generatorScript = ({ failure, ...script }: JobScript): ScriptedGenerator.Script =>
+  failure === undefined ? script : { ...script, outcome: toError(failure) }

@@ -1,8 +1,8 @@
 /** Controls of the scripted generator. */
-import { GeneratorError, ScriptedGenerator } from "@kinora/generator"
+import { ScriptedGenerator } from "@kinora/generator"
 import { Effect } from "effect"
 import type { GeneratorControls } from "../Controls.ts"
-import { CurrentScript } from "./Script.ts"
+import { CurrentScript, toError } from "./Script.ts"
 
 /** The controls of the generator in the context. */
 export const make: Effect.Effect<GeneratorControls, never, CurrentScript | ScriptedGenerator.Control> = Effect.gen(
@@ -13,10 +13,7 @@ export const make: Effect.Effect<GeneratorControls, never, CurrentScript | Scrip
       script: current.set,
       hold: current.set({ delay: "hold" }),
       succeed: control.succeed,
-      fail: (
-        id,
-        { code = "generation_failed", message = "The test failed this job.", reason = "provider" } = {}
-      ) => control.fail(id, new GeneratorError.Permanent({ code, message, reason })),
+      fail: (id, failure) => control.fail(id, toError(failure)),
       started: (id) => Effect.asVoid(control.called("submit", id)),
       calls: control.calls
     }
