@@ -15,3 +15,10 @@ it.live("the example without Effect prints what it shows", () =>
     const printed = yield* Example.run(new URL("../example/promise.ts", import.meta.url), environment)
     assert.strictEqual(printed, "true\nkey_reused")
   }))
+
+it.live("the example in a schema prints what it shows", () =>
+  Effect.gen(function*() {
+    const environment = { DATABASE_URL: yield* TestDatabase.postgresUrl }
+    const printed = yield* Example.run(new URL("../example/schema.ts", import.meta.url), environment)
+    assert.strictEqual(printed, "Done\nReplay")
+  }))

@@ -15,3 +15,10 @@ it.live("the example without Effect prints what it shows", () =>
     const printed = yield* Example.run(new URL("../example/promise.ts", import.meta.url), environment)
     assert.strictEqual(printed, "10\n40 10\n[ { id: 'job-1' } ]")
   }))
+
+it.live("the example in a schema prints what it shows", () =>
+  Effect.gen(function*() {
+    const environment = { DATABASE_URL: yield* TestDatabase.postgresUrl }
+    const printed = yield* Example.run(new URL("../example/schema.ts", import.meta.url), environment)
+    assert.strictEqual(printed, "50")
+  }))

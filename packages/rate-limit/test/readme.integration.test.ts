@@ -21,3 +21,6 @@ it.live("the example without Effect prints what it shows", () =>
     runExample("promise"),
     (printed) => assert.strictEqual(printed, "true 1\ntrue 0\nfalse 0\nsent\n600 bytes left today")
   ))
+
+it.live("the example in a schema prints what it shows", () =>
+  Effect.map(runExample("schema"), (printed) => assert.strictEqual(printed, "true 1")))
