@@ -1,4 +1,4 @@
-import { assert, it } from "@effect/vitest"
+import { assert, it, vi } from "@effect/vitest"
 import { Example, TestDatabase } from "@kinora/testkit"
 import { Effect } from "effect"
 
@@ -18,7 +18,7 @@ it.live("the example without Effect prints what it shows", () =>
 
 it.live("the example in a schema prints what it shows", () =>
   Effect.gen(function*() {
-    const environment = { DATABASE_URL: yield* TestDatabase.postgresUrl }
-    const printed = yield* Example.run(new URL("../example/schema.ts", import.meta.url), environment)
+    vi.stubEnv("DATABASE_URL", yield* TestDatabase.postgresUrl)
+    const printed = yield* Example.printed(() => import("../example/schema.ts"))
     assert.strictEqual(printed, "Done\nReplay")
-  }))
+  }).pipe(Effect.ensuring(Effect.sync(() => vi.unstubAllEnvs()))))
