@@ -26,22 +26,21 @@ export const suite = <Service extends AsyncDisposable>(name: string, { create, u
       const before = await outsideOf(pool, schemas)
       await using service = await create({ pool, schema: "billing" })
       const alone = await use(service)
-      const tx = await begin(pool)
-      await tx.query("SET LOCAL search_path TO pg_catalog")
-      const joined = await use(service, tx)
-      assert.deepStrictEqual(await outsideOf(pool, schemas), before)
+      await inTransaction(pool, async (tx) => {
+        await tx.query("SET LOCAL search_path TO pg_catalog")
+        const joined = await use(service, tx)
+        assert.deepStrictEqual(await outsideOf(pool, schemas), before)
 
-      // The other schema has the same names, none of the rows, and none of the locks that the transaction holds.
-      await using other = await create({ pool, schema: "Billing" })
-      assert.deepStrictEqual(await use(other), alone)
-      const otherTx = await begin(pool)
-      assert.deepStrictEqual(await use(other, otherTx), joined)
+        // The other schema has the same names, none of the rows, and none of the locks that the transaction holds.
+        await using other = await create({ pool, schema: "Billing" })
+        assert.deepStrictEqual(await use(other), alone)
+        await inTransaction(pool, async (tx) => {
+          await tx.query("SET LOCAL lock_timeout TO '5s'")
+          assert.deepStrictEqual(await use(other, tx), joined)
+        })
+      })
       assert.deepStrictEqual(await outsideOf(pool, schemas), before)
       assert.deepStrictEqual(await tablesOf(pool, "Billing"), await tablesOf(pool, "billing"))
-      for (const open of [tx, otherTx]) {
-        await open.query("COMMIT")
-        open.release()
-      }
     })
 
     it("creates its schema once if several processes start at the same time", async () => {
@@ -71,10 +70,16 @@ export const suite = <Service extends AsyncDisposable>(name: string, { create, u
 
 type Database = Awaited<ReturnType<typeof open>>
 
-const begin = async (pool: Pool): Promise<PoolClient> => {
+const inTransaction = async (pool: Pool, body: (tx: PoolClient) => Promise<void>): Promise<void> => {
   const tx = await pool.connect()
-  await tx.query("BEGIN")
-  return tx
+  try {
+    await tx.query("BEGIN")
+    await body(tx)
+    await tx.query("COMMIT")
+  } finally {
+    // A transaction that is open ends with its session.
+    tx.release(true)
+  }
 }
 
 const open = async () => {
