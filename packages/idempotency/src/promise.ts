@@ -78,8 +78,8 @@ export interface Idempotency extends AsyncDisposable {
 }
 
 /**
- * Creates idempotency. Brings its table up to date first. Rejects if the database is unavailable, or its tables are newer
- * than this build.
+ * Creates idempotency. Brings its table up to date first. Rejects if the database is unavailable, or a newer build has removed
+ * something from its table.
  */
 export const createIdempotency = async (options: CreateIdempotencyOptions): Promise<Idempotency> => {
   const { close, run } = await make(layersOf(options), options)

@@ -11,7 +11,7 @@ it("prints what the first example of the README prints", async () => {
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "promise"]) {
+  for (const example of ["memory", "postgres", "promise", "schema"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

@@ -103,8 +103,8 @@ export interface Ledger extends AsyncDisposable {
 }
 
 /**
- * Creates a ledger. Brings its tables up to date first. Rejects if the database is unavailable, or its tables are newer than
- * this build.
+ * Creates a ledger. Brings its tables up to date first. Rejects if the database is unavailable, or a newer build has removed
+ * something from its tables.
  */
 export const createLedger = async (options: CreateLedgerOptions): Promise<Ledger> => {
   const { close, run } = await make(layersOf(options), options)

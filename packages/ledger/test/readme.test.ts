@@ -25,7 +25,7 @@ it.effect("charges only for accepted jobs, as the README's unit of work does", (
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "transaction", "promise"]) {
+  for (const example of ["memory", "postgres", "transaction", "promise", "schema"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

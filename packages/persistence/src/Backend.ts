@@ -10,7 +10,7 @@ import * as UnitOfWork from "./UnitOfWork.ts"
 /** Layer of services in the memory of the process. */
 export type MemoryLayer<Services> = Layer.Layer<Services | UnitOfWork.UnitOfWork | UnitOfWork.MemoryBackend>
 
-/** Layer of services in Postgres. Building it fails if the database is unavailable or its tables are newer than this build. */
+/** Layer of services in Postgres. Building it fails if the database is unavailable or a newer build has removed something from its tables. */
 export type PostgresLayer<Services> = Layer.Layer<
   Services | UnitOfWork.UnitOfWork,
   Migrations.SchemaMismatch | StorageError,

@@ -49,7 +49,8 @@ export const qualifier = (schema: string, objects: Objects) => {
 
 /**
  * Returns a client that uses `objects` of a schema. It has the connections and transactions of the given one. Templates,
- * `unsafe`, `literal` and identifiers are qualified; fragments that were made without a client are not.
+ * `unsafe`, `literal` and identifiers are qualified; fragments that were made without a client, and texts in
+ * `and`, `or`, `csv` and `join`, are not. `FOR UPDATE OF` and references to a whole row need an alias of the table.
  */
 export const client = (sql: SqlClient.SqlClient, schema: string, objects: Objects): SqlClient.SqlClient => {
   const qualify = qualifier(schema, objects)

@@ -96,7 +96,7 @@ export interface Opened<A> {
 
 /**
  * Builds the layer for a storage. Rejects with `StorageFailedError` if the database is unavailable, and with `SchemaMismatch`
- * if its tables are newer than this build.
+ * if a newer build has removed something from its tables. Rejects with a `TypeError` if the name of the schema is invalid.
  */
 export const make = async <Services>(layers: Layers<Services>, storage: Storage): Promise<Runtime<Services>> => {
   const opened = "url" in storage ? await openPool(storage.url) : undefined

@@ -116,6 +116,16 @@ for (const [name, database] of TestDatabase.all) {
         yield* Migrations.run([indexed(byLabel)])
         assert.deepStrictEqual(yield* indexesOfShelf, built)
       }))
+
+    it.effect("are not built again by an older build after a newer one has removed them", () =>
+      Effect.gen(function*() {
+        yield* Migrations.run([indexed(byLabel)])
+        const { migrations, namespace } = indexed({})
+        const drop = { "0002_no_label": statement("DROP INDEX indexed_shelf_label") }
+        yield* Migrations.run([{ namespace, migrations: { ...migrations, ...drop } }])
+        yield* Migrations.run([indexed(byLabel)])
+        assert.deepStrictEqual(yield* indexesOfShelf, [])
+      }))
   })
 }
 

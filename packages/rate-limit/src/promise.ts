@@ -75,8 +75,8 @@ export interface Limits extends AsyncDisposable {
 }
 
 /**
- * Creates limits. Brings their tables up to date first. Rejects if the database is unavailable, or its tables are newer than
- * this build.
+ * Creates limits. Brings their tables up to date first. Rejects if the database is unavailable, or a newer build has removed
+ * something from them.
  */
 export const createLimits = async (options: CreateLimitsOptions): Promise<Limits> => {
   const { close, open, run } = await make(layersOf(options), options)

@@ -69,10 +69,10 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         const request = { key: "kept by another", max: 1, mayBeKept: true }
         yield* Effect.scoped(other.acquire(request))
         const waiting = yield* Effect.forkChild(acquire(request), { startImmediately: true })
-        yield* TestTime.advance("150 millis")
+        yield* TestTime.pass("150 millis", { step: "50 millis" })
         assert.isTrue(yield* Fiber.join(waiting))
         const refused = yield* Effect.forkChild(Effect.scoped(other.acquire(request)), { startImmediately: true })
-        yield* TestTime.advance("150 millis")
+        yield* TestTime.pass("150 millis", { step: "50 millis" })
         assert.isFalse(yield* Fiber.join(refused))
       }))
 

@@ -1,4 +1,4 @@
-import { assert, it } from "@effect/vitest"
+import { assert, it, vi } from "@effect/vitest"
 import { Example, TestDatabase } from "@kinora/testkit"
 import { Clock, Effect } from "effect"
 
@@ -21,3 +21,10 @@ it.live("the example without Effect prints what it shows", () =>
     runExample("promise"),
     (printed) => assert.strictEqual(printed, "true 1\ntrue 0\nfalse 0\nsent\n600 bytes left today")
   ))
+
+it.live("the example in a schema prints what it shows", () =>
+  Effect.gen(function*() {
+    vi.stubEnv("DATABASE_URL", yield* TestDatabase.postgresUrl)
+    const printed = yield* Example.printed(() => import("../example/schema.ts"))
+    assert.strictEqual(printed, "true 1")
+  }).pipe(Effect.ensuring(Effect.sync(() => vi.unstubAllEnvs()))))

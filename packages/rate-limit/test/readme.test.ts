@@ -25,7 +25,7 @@ it.effect("limits downloads as the README's example does", () =>
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "downloads", "promise"]) {
+  for (const example of ["memory", "postgres", "downloads", "promise", "schema"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

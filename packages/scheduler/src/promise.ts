@@ -122,8 +122,8 @@ export interface Scheduler extends AsyncDisposable {
 }
 
 /**
- * Creates a scheduler. Brings its tables up to date first. Rejects if the database is unavailable, or its tables are newer
- * than this build.
+ * Creates a scheduler. Brings its tables up to date first. Rejects if the database is unavailable, or a newer build has
+ * removed something from them.
  */
 export const createScheduler = async (options: CreateSchedulerOptions): Promise<Scheduler> => {
   const runtime = await make(layersOf(options), options)

@@ -1,6 +1,6 @@
 /** A suite for services with promises whose tables can be in a schema. */
 import { Pool, type PoolClient } from "pg"
-import { assert, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as PgProgram from "./PgProgram.ts"
 
 /** A service, and what a test does with it. */
@@ -13,45 +13,51 @@ export interface Subject<Service extends AsyncDisposable> {
 /** Runs the suite on an empty database, in which the `search_path` of the connections contains no schema that exists. */
 export const suite = <Service extends AsyncDisposable>(name: string, { create, use }: Subject<Service>): void => {
   describe(`${name} in a schema`, () => {
-    it("uses its schema only, in transactions of the program as well, whatever their search path is", async () => {
-      await using database = await open()
-      const { pool } = database
-      const before = await outsideOf(pool, ["billing"])
-      await using service = await create({ pool, schema: "billing" })
-      const result = await use(service)
-      const tx = await pool.connect()
-      await tx.query("BEGIN")
-      await tx.query("SET LOCAL search_path TO pg_catalog")
-      await use(service, tx)
-      await tx.query("COMMIT")
-      tx.release()
-      assert.deepStrictEqual(await outsideOf(pool, ["billing"]), before)
+    let database: Database
+    let pool: Pool
+    beforeAll(async () => {
+      database = await open()
+      pool = database.pool
+    })
+    afterAll(() => database.close())
 
-      await using other = await create({ pool, schema: "Billing" })
-      assert.deepStrictEqual(await use(other), result)
-      assert.deepStrictEqual(await outsideOf(pool, ["billing", "Billing"]), before)
+    it("uses its schema only, in transactions of the program as well, whatever their search path is", async () => {
+      const schemas = ["billing", "Billing"]
+      const before = await outsideOf(pool, schemas)
+      await using service = await create({ pool, schema: "billing" })
+      const alone = await use(service)
+      await inTransaction(pool, async (tx) => {
+        await tx.query("SET LOCAL search_path TO pg_catalog")
+        const joined = await use(service, tx)
+        assert.deepStrictEqual(await outsideOf(pool, schemas), before)
+
+        // The other schema has the same names, none of the rows, and none of the locks that the transaction holds.
+        await using other = await create({ pool, schema: "Billing" })
+        assert.deepStrictEqual(await use(other), alone)
+        await inTransaction(pool, async (tx) => {
+          await tx.query("SET LOCAL lock_timeout TO '5s'")
+          assert.deepStrictEqual(await use(other, tx), joined)
+        })
+      })
+      assert.deepStrictEqual(await outsideOf(pool, schemas), before)
       assert.deepStrictEqual(await tablesOf(pool, "Billing"), await tablesOf(pool, "billing"))
     })
 
     it("creates its schema once if several processes start at the same time", async () => {
-      await using database = await open()
-      const { pool } = database
-      const services = await Promise.all(Array.from({ length: 4 }, () => create({ pool, schema: "billing" })))
+      const services = await Promise.all(Array.from({ length: 4 }, () => create({ pool, schema: "several" })))
       await use(services[3]!)
       await Promise.all(services.map((service) => service[Symbol.asyncDispose]()))
     })
 
     it("needs no right to create anything in a schema that is up to date", async () => {
-      await using database = await open()
-      await (await create({ pool: database.pool, schema: "billing" }))[Symbol.asyncDispose]()
-      await using limited = await database.asLimitedRole("billing")
-      await using service = await create({ pool: limited.pool, schema: "billing" })
+      await (await create({ pool, schema: "limited" }))[Symbol.asyncDispose]()
+      await using limited = await database.asLimitedRole("limited")
+      await using service = await create({ pool: limited.pool, schema: "limited" })
       await use(service)
     })
 
     it("rejects an invalid name of a schema", async () => {
-      await using database = await open()
-      const error = await create({ pool: database.pool, schema: "billing\"; DROP" }).catch((error: unknown) => error)
+      const error = await create({ pool, schema: "billing\"; DROP" }).catch((error: unknown) => error)
       assert.instanceOf(error, TypeError)
       assert.include(error.message, "Expected the name of a schema")
     })
@@ -61,6 +67,20 @@ export const suite = <Service extends AsyncDisposable>(name: string, { create, u
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+type Database = Awaited<ReturnType<typeof open>>
+
+const inTransaction = async (pool: Pool, body: (tx: PoolClient) => Promise<void>): Promise<void> => {
+  const tx = await pool.connect()
+  try {
+    await tx.query("BEGIN")
+    await body(tx)
+    await tx.query("COMMIT")
+  } finally {
+    // A transaction that is open ends with its session.
+    tx.release(true)
+  }
+}
 
 const open = async () => {
   const program = await PgProgram.open()
@@ -89,7 +109,7 @@ const open = async () => {
         }
       }
     },
-    [Symbol.asyncDispose]: async () => {
+    close: async () => {
       await pool.end()
       await program.close()
     }

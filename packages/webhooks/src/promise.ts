@@ -121,8 +121,8 @@ export interface Webhooks extends AsyncDisposable {
 }
 
 /**
- * Creates webhooks. Brings their tables up to date first. Rejects if the database is unavailable, its tables are newer than
- * this build, or a key is too short.
+ * Creates webhooks. Brings their tables up to date first. Rejects if the database is unavailable, a newer build has removed
+ * something from its tables, or a key is too short.
  */
 export const createWebhooks = async (options: CreateWebhooksOptions): Promise<Webhooks> => {
   const runtime = await make(layersOf(options), options)

@@ -14,7 +14,7 @@ it.effect("the first example of the README prints what it shows", () =>
 it.effect("the README shows the examples as they run", () =>
   Effect.gen(function*() {
     const readme = yield* read("../README.md")
-    for (const example of ["memory", "postgres", "promise"]) {
+    for (const example of ["memory", "postgres", "promise", "schema"]) {
       assert.include(readme, yield* read(`../example/${example}.ts`))
     }
   }))

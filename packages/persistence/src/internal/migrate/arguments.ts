@@ -1,6 +1,6 @@
 /** The arguments of the command `kinora-migrate`. */
 
-/** What a call of the command asks for. */
+/** The parsed arguments of a call. */
 export interface Arguments {
   readonly action: "sql" | "up" | "down" | "status"
   readonly packages: ReadonlyArray<string>
