@@ -1,0 +1,4 @@
+import * as Backend from "./Backend.ts"
+import { suite } from "./ResponsesContract.ts"
+
+suite("memory", Backend.memory)
