@@ -123,26 +123,30 @@ const make = Effect.fnUntraced(function*(options: ResponsesOptions) {
   /** Claims the slot. Returns the claim that holds it instead, if there is one. */
   const claim = (arriving: Claims.Arriving) => Effect.map(atomically(store.claim([arriving])), ([held]) => held)
 
-  const attempt = Effect.fnUntraced(function*(request: ResponseRequest) {
+  const attempt = Effect.fnUntraced(function*(request: ResponseRequest, claimed: Set<RunningRequest>) {
     const slot = Claims.responseSlotOf(request)
     const found = yield* find(slot)
     if (found !== undefined) return begunOf(request, found)
     const running = { ...request, token: yield* random.uuidV7() }
     const arriving = { ...slot, fingerprint: request.fingerprint, reference: running.token, window: lease }
+    claimed.add(running)
     const held = yield* claim(arriving)
     if (held !== undefined) return begunOf(request, held)
     yield* requests.add(arriving)
     return Begun.First({ running })
   }, Effect.catchTag("IdempotencyError", () => Effect.succeed(Begun.InProgress())))
 
-  const begin = Effect.fn("Responses.begin")(function*(request: ResponseRequest, { wait = 0 }: BeginOptions = {}) {
-    const { currentTimeMillis } = yield* Clock.Clock
-    const ends = (yield* currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(wait))
-    for (let delay = 20;; delay = Math.min(delay * 1.5, 250)) {
-      const begun = yield* attempt(request)
-      if (begun._tag !== "InProgress" || (yield* currentTimeMillis) >= ends) return begun
-      yield* Effect.sleep(Duration.millis(delay))
-    }
+  const release = Effect.fn("Responses.release")((running: RunningRequest) => {
+    requests.drop(running.token)
+    return store.release([{ ...Claims.responseSlotOf(running), reference: running.token }])
+  })
+
+  const begin = Effect.fn("Responses.begin")((request: ResponseRequest, { wait = 0 }: BeginOptions = {}) => {
+    const claimed = new Set<RunningRequest>()
+    // The caller of an interrupted call does not know that it has claimed the key. The call does not wait for a database that
+    // does not respond.
+    const releaseAll = Effect.forkDetach(Effect.ignore(Effect.forEach(claimed, (running) => release(running))))
+    return Effect.onInterrupt(waitWhileRunning(attempt(request, claimed), wait), () => releaseAll)
   })
 
   const complete = Effect.fn("Responses.complete")(
@@ -160,11 +164,6 @@ const make = Effect.fnUntraced(function*(options: ResponsesOptions) {
       if (held?.reference !== running.token) return yield* new LeaseLost()
     }
   )
-
-  const release = Effect.fn("Responses.release")((running: RunningRequest) => {
-    requests.drop(running.token)
-    return store.release([{ ...Claims.responseSlotOf(running), reference: running.token }])
-  })
 
   return Responses.of({ begin, complete, release })
 })
@@ -196,6 +195,17 @@ export const layerPostgres = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Repeats an attempt to begin a request while it is running. */
+const waitWhileRunning = Effect.fnUntraced(function*<E>(attempt: Effect.Effect<Begun, E>, wait: Duration.Input) {
+  const { currentTimeMillis } = yield* Clock.Clock
+  const ends = (yield* currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(wait))
+  for (let delay = 20;; delay = Math.min(delay * 1.5, 250)) {
+    const begun = yield* attempt
+    if (begun._tag !== "InProgress" || (yield* currentTimeMillis) >= ends) return begun
+    yield* Effect.sleep(Duration.millis(delay))
+  }
+})
 
 const begunOf = ({ fingerprint }: ResponseRequest, held: Claims.Held): Begun => {
   if (held.fingerprint !== fingerprint) return Begun.Reused()

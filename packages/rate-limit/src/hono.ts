@@ -22,6 +22,7 @@ export interface HonoContext {
   /** Bindings of the platform. Those of `@hono/node-server` have the request of Node. */
   readonly env: unknown
   readonly req: HonoRequest
+  readonly res: Response
   readonly header: (name: string, value: string, options?: { readonly append?: boolean }) => void
 }
 
@@ -34,7 +35,9 @@ export const rateLimit = <Context extends HonoContext = HonoContext>(options: Ra
   return async (context: NoInfer<Context>, next: () => Promise<void>): Promise<Response | undefined> => {
     const { headers, reply } = await decide(context)
     if (reply !== undefined) {
-      return new Response(reply.body, { status: reply.status, headers: { ...headers, ...reply.headers } })
+      // With the headers that middleware has set before.
+      const all = { ...Object.fromEntries(context.res.headers), ...headers, ...reply.headers }
+      return new Response(reply.body, { status: reply.status, headers: all })
     }
     await next()
     // After the handler, since a response that it has constructed replaces earlier headers.

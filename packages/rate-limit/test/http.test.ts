@@ -79,6 +79,17 @@ describe("in memory", () => {
     assert.deepStrictEqual(headers.map((header) => header?.toString().split(", ").length), [2, 3, 2, 2])
   })
 
+  it("keeps headers of earlier middleware in Hono when it refuses", async () => {
+    const app = new Hono()
+    app.use((c, next) => {
+      c.header("x-request-id", "1")
+      return next()
+    })
+    app.use(honoRateLimit({ limits, policy: "earlier", limit: 0, key: () => "ada" }))
+    const { headers, status } = await app.request("/")
+    assert.deepStrictEqual([status, headers.get("x-request-id")], [429, "1"])
+  })
+
   it("needs a key in Hono on a platform without addresses", async () => {
     const responses = await Promise.all([undefined, () => "ada"].map(async (key) => {
       const app = new Hono()
