@@ -49,7 +49,7 @@ export interface IdempotencyOptions<Request> {
    * key, which may run twice. Default `refuse`.
    */
   readonly onError?: OnError | ((error: unknown, request: Request) => OnError) | undefined
-  /** Called if a response could not be stored. It is sent, and a repetition runs when the lease has expired. */
+  /** Called if a response could not be stored. It is sent, and a repetition runs when the lease has expired. Its errors are ignored. */
   readonly onLost?: ((error: unknown, request: Request) => void) | undefined
   /** Milliseconds after which the database counts as failed, without the time of `wait`. Default 10,000. */
   readonly timeout?: number | undefined
@@ -109,6 +109,8 @@ export const idempotent = <Request extends object>(
 ): (request: Request) => Promise<Decision> => {
   const { methods = ["POST", "PATCH"], sizeMax = 256 * 1024 } = options
   return async (request) => {
+    // Another middleware has begun it.
+    if (running.has(request)) return { _tag: "Pass" }
     const incoming = incomingOf(request)
     if (!methods.includes(incoming.method) || await options.skip?.(request)) return { _tag: "Pass" }
     const refuse = async (refusal: Refusal): Promise<Decision> => {
@@ -199,6 +201,15 @@ const end = async <Request>(
     else if (body === undefined) await running.completeWithoutBody(status, call)
     else await running.complete({ status, headers, body }, call)
   } catch (error) {
-    options.onLost?.(error, request)
+    report(options, request, error)
+  }
+}
+
+/** Reports an error. The response is sent although the function of the program throws. */
+const report = <Request>({ onLost }: IdempotencyOptions<Request>, request: Request, error: unknown): void => {
+  try {
+    onLost?.(error, request)
+  } catch {
+    // Nobody is left to report it to.
   }
 }

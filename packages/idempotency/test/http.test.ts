@@ -48,6 +48,14 @@ describe("in memory", () => {
     )
   })
 
+  it("begins a request once that passes two middlewares", async () => {
+    const options = { idempotency, scope: newScope(), wait: 0 }
+    const url = await HttpServers.express((app) => {
+      app.use(onExpress.idempotent(options), onExpress.idempotent(options))
+    }, async () => ({ body: "done" }))
+    assert.deepStrictEqual([await post(url), await post(url)].map(outcomeOf), ["200", "200 replayed"])
+  })
+
   it("reads bodies in Hono up to a size, and leaves them to the handler", async () => {
     const options = { idempotency, scope: newScope(), bodyMax: 100 }
     const app = new Hono()

@@ -333,9 +333,40 @@ const failureTests = ({ start }: Framework, idempotencyOf: () => Idempotency) =>
       }
     }
     const lost: Array<unknown> = []
-    const onLost = (error: unknown) => lost.push(error)
+    const onLost = (error: unknown) => {
+      lost.push(error)
+      throw new Error("a bug")
+    }
     const url = await start({ idempotency: failing, scope: newScope(), onLost, wait: 0 }, handle)
     assert.deepStrictEqual([await post(url), await post(url)].map(outcomeOf), ["201", "409"])
     assert.deepStrictEqual(lost, [error])
+  })
+
+  it("ends a response after it is stored", async () => {
+    const idempotency = idempotencyOf()
+    const arrived = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    const slow: Pick<Idempotency, "begin"> = {
+      begin: async (request) => {
+        const begun = await idempotency.begin(request)
+        if (begun._tag !== "First") return begun
+        const complete: typeof begun.request.complete = async (...args) => {
+          arrived.resolve()
+          await gate.promise
+          await begun.request.complete(...args)
+        }
+        return { _tag: "First", request: { ...begun.request, complete } }
+      }
+    }
+    const url = await start({ idempotency: slow, scope: newScope(), wait: 0 }, handle)
+    let hasEnded = false
+    const first = post(url).finally(() => {
+      hasEnded = true
+    })
+    await arrived.promise
+    // A complete round trip, in which a response that does not wait would have arrived.
+    assert.deepStrictEqual([outcomeOf(await post(url)), hasEnded], ["409", false])
+    gate.resolve()
+    assert.deepStrictEqual([outcomeOf(await first), outcomeOf(await post(url))], ["201", "201 replayed"])
   })
 }
