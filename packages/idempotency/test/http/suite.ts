@@ -358,7 +358,12 @@ const failureTests = ({ start }: Framework, idempotencyOf: () => Idempotency) =>
         return { _tag: "First", request: { ...begun.request, complete } }
       }
     }
-    const url = await start({ idempotency: slow, scope: newScope(), wait: 0 }, handle)
+    // With its length, a client has the response before the end of the stream.
+    const headers = { "content-length": "7" }
+    const url = await start({ idempotency: slow, scope: newScope(), wait: 0 }, async () => ({
+      ...await handle(),
+      headers
+    }))
     let hasEnded = false
     const first = post(url).finally(() => {
       hasEnded = true
