@@ -4,6 +4,6 @@ import express from "express"
 
 const idempotency = await createIdempotency({ memory: true }) // { pool } or { url } stores the responses in Postgres
 export const app = express()
-// The account of your authentication. Keys of an account are never those of another.
-app.use(express.json(), idempotent({ idempotency, scope: (request) => `${request.headers["x-account"]}` }))
+// The account of your authentication, which cannot be empty. Each account has keys of its own.
+app.use(express.json(), idempotent({ idempotency, scope: (request) => request.headers["x-account"]?.toString() ?? "" }))
 app.post("/orders", (_request, response) => void response.status(201).json({ id: crypto.randomUUID() }))

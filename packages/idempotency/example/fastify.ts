@@ -4,6 +4,9 @@ import fastify from "fastify"
 
 const idempotency = await createIdempotency({ memory: true }) // { pool } or { url } stores the responses in Postgres
 export const app = fastify()
-// The account of your authentication. Keys of an account are never those of another.
-app.addHook("preHandler", idempotent({ idempotency, scope: (request) => `${request.headers["x-account"]}` }))
+// The account of your authentication, which cannot be empty. Each account has keys of its own.
+app.addHook(
+  "preHandler",
+  idempotent({ idempotency, scope: (request) => request.headers["x-account"]?.toString() ?? "" })
+)
 app.post("/orders", async (_request, reply) => reply.code(201).send({ id: crypto.randomUUID() }))

@@ -58,11 +58,6 @@ export const behaviourSuite = (idempotencyOf: () => Idempotency): void => {
   }
 }
 
-/** The chunks of a body. */
-export async function* chunksOf(bytes: Uint8Array, size: number): AsyncIterable<Uint8Array> {
-  for (let offset = 0; offset < bytes.length; offset += size) yield bytes.slice(offset, offset + size)
-}
-
 /** Returns a scope that no other test has. */
 export const newScope = (): string => `scope-${scopes++}`
 
@@ -71,6 +66,11 @@ export const newScope = (): string => `scope-${scopes++}`
 // -----------------------------------------------------------------------------
 
 let scopes = 0
+
+/** The chunks of a body. */
+async function* chunksOf(bytes: Uint8Array, size: number): AsyncIterable<Uint8Array> {
+  for (let offset = 0; offset < bytes.length; offset += size) yield bytes.slice(offset, offset + size)
+}
 
 const keyTests = ({ headerOf, name, start }: Framework, idempotencyOf: () => Idempotency) => {
   it("refuses a key with another body, path or method, and runs it in another scope", async () => {
