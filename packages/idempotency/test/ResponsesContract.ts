@@ -62,7 +62,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
             ),
           { concurrency: "unbounded" }
         ).pipe(Effect.forkChild)
-        yield* TestTime.pass("5 seconds", { step: "20 millis" })
+        yield* TestTime.pass("100 millis", { step: "20 millis" })
         const begun = yield* Fiber.join(waiting)
         assert.strictEqual(begun.filter(({ _tag }) => _tag === "First").length, 1)
         const replays = begun.filter(({ _tag }) => _tag === "Replay")
@@ -77,7 +77,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         assert.strictEqual((yield* begin(other, { wait: "1 minute" }))._tag, "Reused")
         assert.strictEqual(yield* again("refused"), "InProgress")
         const waiting = yield* Effect.forkChild(begin(request("refused"), { wait: "2 seconds" }))
-        yield* TestTime.pass("3 seconds", { step: "100 millis" })
+        yield* TestTime.pass("2500 millis", { step: "250 millis" })
         assert.strictEqual((yield* Fiber.join(waiting))._tag, "InProgress")
         yield* release(running)
         assert.strictEqual((yield* begin(other))._tag, "First")
@@ -99,15 +99,18 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
       }))
 
     it.effect("renews the lease of a request while its process lives, up to the limit", () =>
-      Effect.gen(function*() {
-        const running = yield* first("long")
-        yield* TestTime.pass("14 minutes", { step: "10 seconds" })
-        assert.strictEqual(yield* again("long"), "InProgress")
-        yield* TestTime.pass("2 minutes", { step: "10 seconds" })
-        const next = yield* first("long")
-        assert.strictEqual((yield* Effect.flip(complete(running)))._tag, "LeaseLost")
-        yield* complete(next)
-      }))
+      inProcess(
+        Effect.gen(function*() {
+          const running = yield* first("long")
+          yield* TestTime.pass("11 seconds")
+          assert.strictEqual(yield* again("long"), "InProgress")
+          yield* TestTime.pass("4 seconds")
+          const next = yield* first("long")
+          assert.strictEqual((yield* Effect.flip(complete(running)))._tag, "LeaseLost")
+          yield* complete(next)
+        }),
+        { lease: "3 seconds", runMax: "12 seconds" }
+      ))
 
     it.effect("runs a request of a dead process again after its lease, and fences the first run", () =>
       Effect.gen(function*() {
