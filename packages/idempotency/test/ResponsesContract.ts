@@ -31,7 +31,7 @@ const first = (scope: string) =>
 /** Returns the tag of another attempt to begin a request. */
 const again = (scope: string) => Effect.map(Responses.use(({ begin }) => begin(request(scope))), ({ _tag }) => _tag)
 
-const complete = (running: RunningRequest) => Responses.use(({ complete }) => complete(running, response))
+const completeRunning = (running: RunningRequest) => Responses.use(({ complete }) => complete(running, response))
 
 /** Runs an effect in a process of its own, which dies at the end: it renews no lease any more. */
 const inProcess = <A, E, R>(effect: Effect.Effect<A, E, R>, options: ResponsesOptions = {}) =>
@@ -58,7 +58,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
           () =>
             Effect.tap(
               begin(request("crowd"), { wait: "1 minute" }),
-              (begun) => begun._tag === "First" ? complete(begun.running) : Effect.void
+              (begun) => begun._tag === "First" ? completeRunning(begun.running) : Effect.void
             ),
           { concurrency: "unbounded" }
         ).pipe(Effect.forkChild)
@@ -95,7 +95,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         const begun = yield* begin(request("window"))
         assert.deepStrictEqual(begun, Begun.Replay({ response: { status: 200, headers: [], body: undefined } }))
         yield* TestTime.advance("1 minute")
-        yield* first("window")
+        // The next request has a response of its own.
+        yield* Effect.flatMap(first("window"), completeRunning)
+        assert.deepStrictEqual(plain([yield* begin(request("window"))]), [Begun.Replay({ response })])
       }))
 
     it.effect("renews the lease of a request while its process lives, up to the limit", () =>
@@ -106,8 +108,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
           assert.strictEqual(yield* again("long"), "InProgress")
           yield* TestTime.pass("4 seconds")
           const next = yield* first("long")
-          assert.strictEqual((yield* Effect.flip(complete(running)))._tag, "LeaseLost")
-          yield* complete(next)
+          assert.strictEqual((yield* Effect.flip(completeRunning(running)))._tag, "LeaseLost")
+          yield* completeRunning(next)
         }),
         { lease: "3 seconds", runMax: "12 seconds" }
       ))
@@ -120,18 +122,18 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         yield* TestTime.advance("1 second")
         const next = yield* first("dead")
         // The first process was only slow. It neither stores its response nor frees the key.
-        assert.strictEqual((yield* Effect.flip(complete(running)))._tag, "LeaseLost")
+        assert.strictEqual((yield* Effect.flip(completeRunning(running)))._tag, "LeaseLost")
         yield* Responses.use(({ release }) => release(running))
         assert.strictEqual(yield* again("dead"), "InProgress")
-        yield* complete(next)
-        assert.strictEqual((yield* Effect.flip(complete(running)))._tag, "LeaseLost")
+        yield* completeRunning(next)
+        assert.strictEqual((yield* Effect.flip(completeRunning(running)))._tag, "LeaseLost")
       }))
 
     it.effect("stores a response after the lease, if no repetition has begun", () =>
       Effect.gen(function*() {
         const running = yield* inProcess(first("late"), { lease: "5 seconds" })
         yield* TestTime.advance("10 seconds")
-        yield* complete(running)
+        yield* completeRunning(running)
         assert.strictEqual(yield* again("late"), "Replay")
       }))
 
@@ -141,7 +143,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         const { atomically } = yield* UnitOfWork.UnitOfWork
         const work = requestOf("with work")
         const running = yield* first("unit")
-        const unit = claimAll([{ ...work, reference: "order-1" }]).pipe(Effect.andThen(complete(running)))
+        const unit = claimAll([{ ...work, reference: "order-1" }]).pipe(Effect.andThen(completeRunning(running)))
         const undone = yield* Effect.exit(atomically(Effect.andThen(unit, Effect.fail(new Refused()))))
         assert.isTrue(Exit.isFailure(undone) && Cause.hasFails(undone.cause))
         assert.strictEqual((yield* find(work))._tag, "None")
@@ -154,7 +156,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         yield* TestTime.advance("30 seconds")
         yield* first("lost unit")
         const late = { ...work, scope: "late work" }
-        const lost = claimAll([{ ...late, reference: "order-2" }]).pipe(Effect.andThen(complete(dead)))
+        const lost = claimAll([{ ...late, reference: "order-2" }]).pipe(Effect.andThen(completeRunning(dead)))
         assert.strictEqual((yield* Effect.flip(atomically(lost)))._tag, "LeaseLost")
         assert.strictEqual((yield* find(late))._tag, "None")
       }))
@@ -167,7 +169,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<IdempotencyStore | U
         const [outcome] = yield* claimAll([{ ...requestOf("apart", key), reference: "order-1" }])
         assert.strictEqual(outcome?._tag, "Claimed")
         const running = yield* first("swept")
-        yield* complete(running)
+        yield* completeRunning(running)
         yield* TestTime.advance("25 hours")
         yield* sweep(1_000)
         assert.strictEqual(yield* sweep(1_000), 0)
