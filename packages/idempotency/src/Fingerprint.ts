@@ -121,8 +121,5 @@ const pushAll = (pending: Array<Piece>, end: string, pieces: ReadonlyArray<Piece
   for (let index = pieces.length - 1; index >= 0; index--) pending.push(pieces[index]!)
 }
 
-/** Declared here, since TypeScript includes it only together with the globals of browsers or Node. */
-declare const TextEncoder: new() => { readonly encode: (text: string) => Uint8Array<ArrayBuffer> }
-
 const scalar = (value: string | number | boolean | null): string =>
   typeof value === "number" && !Number.isFinite(value) ? String(value) : JSON.stringify(value)

@@ -2,7 +2,7 @@
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type Effect } from "effect"
 import type { IdempotencyError } from "./IdempotencyError.ts"
-import type { Arriving, Held, Holder, Slot } from "./internal/claims.ts"
+import type { Arriving, Completion, Held, Holder, Slot } from "./internal/claims.ts"
 
 /** Stores claims. Every set has distinct slots, sorted by `slotText`, so that units of work do not deadlock. */
 export class IdempotencyStore extends Context.Service<IdempotencyStore, {
@@ -18,11 +18,20 @@ export class IdempotencyStore extends Context.Service<IdempotencyStore, {
     arriving: ReadonlyArray<Arriving>
   ) => Effect.Effect<ReadonlyArray<Held>, IdempotencyError | StorageError>
 
-  /** Frees the slots that are held for the given references. */
+  /** Frees the slots that are held for the given references and have no response. */
   readonly release: (held: ReadonlyArray<Holder>) => Effect.Effect<void, StorageError>
 
   /** Restarts the window of each claim if its slot is free, expired, or held for the same reference. Never shortens one. */
   readonly extend: (arriving: ReadonlyArray<Arriving>) => Effect.Effect<void, StorageError>
+
+  /**
+   * Restarts the window of each claim that is held for the same reference and has no response. Skips slots that another
+   * unit has locked.
+   */
+  readonly renew: (arriving: ReadonlyArray<Arriving>) => Effect.Effect<void, StorageError>
+
+  /** Stores the response of a claim that is held for its reference and has none. Returns whether there was one. */
+  readonly complete: (completion: Completion) => Effect.Effect<boolean, StorageError>
 
   /** Deletes up to `limit` expired claims, and returns their number. */
   readonly sweep: (limit: number) => Effect.Effect<number, StorageError>

@@ -41,6 +41,10 @@ export const layer: Layer.Layer<IdempotencyStore, never, MemoryBackend> = Layer.
       release: (held) => Effect.asVoid(access(() => decideEach(held, Claims.release))),
       extend: (arriving) =>
         Effect.asVoid(accessNow((now) => decideEach(arriving, (slot, next) => Claims.extend(slot, next, now)))),
+      renew: (arriving) =>
+        Effect.asVoid(accessNow((now) => decideEach(arriving, (slot, next) => Claims.renew(slot, next, now)))),
+      complete: (completion) =>
+        accessNow((now) => decideEach([completion], (slot, next) => Claims.complete(slot, next, now)).length === 0),
       sweep: (limit) =>
         accessNow((now) => {
           const expired = Array.from(slots.values()).filter((held) => !Claims.holds(held, now)).slice(0, limit)

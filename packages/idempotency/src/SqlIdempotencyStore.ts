@@ -8,7 +8,7 @@ import { SqlClient, SqlError, type Statement } from "effect/sql"
 import { Fingerprint } from "./Fingerprint.ts"
 import { IdempotencyError, InProgress } from "./IdempotencyError.ts"
 import { IdempotencyStore } from "./IdempotencyStore.ts"
-import { type Arriving, type Holder, type Slot, slotText } from "./internal/claims.ts"
+import { type Arriving, type Completion, type Held, type Holder, type Slot, slotText } from "./internal/claims.ts"
 import * as Tables from "./migrations.ts"
 
 /** The table of this package. */
@@ -23,6 +23,8 @@ export const layer: Layer.Layer<IdempotencyStore, never, SqlClient.SqlClient> = 
       claim: (arriving) => mapSql("IdempotencyStore.claim")(claim(sql, arriving)),
       release: (held) => mapSql("IdempotencyStore.release")(Effect.asVoid(release(sql, held))),
       extend: (arriving) => mapSql("IdempotencyStore.extend")(Effect.asVoid(extend(sql, arriving))),
+      renew: (arriving) => mapSql("IdempotencyStore.renew")(Effect.asVoid(renew(sql, arriving))),
+      complete: (completion) => mapSql("IdempotencyStore.complete")(complete(sql, completion)),
       sweep: (limit) => mapSql("IdempotencyStore.sweep")(Effect.map(sweep(sql, limit), ({ length }) => length))
     }))
 )
@@ -56,7 +58,8 @@ const findHeld = (sql: SqlClient.SqlClient, slots: ReadonlyArray<Slot>) =>
 /** Finds claims in slots, expired or not. A condition may follow. */
 const find = (sql: SqlClient.SqlClient, slots: ReadonlyArray<Slot>, condition: Statement.Fragment = sql``) =>
   decodeHeld(sql`
-    SELECT held.scope, held.identity, held.fingerprint, held.reference, held.expires_at AS "expiresAt"
+    SELECT held.scope, held.identity, held.fingerprint, held.reference, held.expires_at AS "expiresAt",
+      held.response_status AS status, held.response_headers AS headers, held.response_body AS body
     FROM idempotency_claim AS held
     JOIN ${Rows.table("wanted", slots, slotColumns, { unknownLength: true })}
       ON wanted.scope = held.scope AND wanted.identity = held.identity
@@ -65,12 +68,26 @@ const find = (sql: SqlClient.SqlClient, slots: ReadonlyArray<Slot>, condition: S
 
 const SlotRow = Schema.Struct({ scope: Schema.String, identity: Schema.String })
 
-const decodeHeld = Rows.decodeAll(Schema.Struct({
+const HeldRow = Schema.Struct({
   ...SlotRow.fields,
   fingerprint: Fingerprint,
   reference: Schema.String,
-  expiresAt: Rows.timestamptz
-}))
+  expiresAt: Rows.timestamptz,
+  status: Schema.NullOr(Schema.Int),
+  headers: Schema.NullOr(Schema.fromJsonString(Schema.Array(Schema.Tuple([Schema.String, Schema.String])))),
+  body: Schema.NullOr(Rows.bytea)
+})
+
+const decodeRows = Rows.decodeAll(HeldRow)
+
+const decodeHeld = <E, R>(rows: Effect.Effect<ReadonlyArray<object>, E, R>) =>
+  Effect.map(
+    decodeRows(rows),
+    (rows) =>
+      rows.map(({ body, headers, status, ...held }): Held =>
+        status === null || headers === null ? held : { ...held, response: { status, headers, body: body ?? undefined } }
+      )
+  )
 
 /**
  * Inserts claims and takes over expired ones. Returns their slots. Waits on the unique
@@ -112,7 +129,8 @@ const insertArriving = (sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arrivi
     SET fingerprint = excluded.fingerprint,
       reference = excluded.reference,
       claimed_at = excluded.claimed_at,
-      expires_at = excluded.expires_at
+      expires_at = excluded.expires_at,
+      response_status = NULL, response_headers = NULL, response_body = NULL
   `
 
 const release = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Holder>) =>
@@ -122,7 +140,38 @@ const release = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Holder>) =>
     WHERE held.scope = refused.scope
       AND held.identity = refused.identity
       AND held.reference = refused.reference
+      AND held.response_status IS NULL
   `
+
+/** Skips locked claims: a unit that stores a response may take longer than the time between two renewals. */
+const renew = (sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arriving>) =>
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
+    UPDATE idempotency_claim AS held
+    SET claimed_at = ${now}, expires_at = ${now} + running.held_for * interval '1 millisecond'
+    FROM (
+      SELECT claim.scope, claim.identity, arriving.held_for
+      FROM ${Rows.table("arriving", arriving, arrivingColumns)}
+      JOIN idempotency_claim AS claim
+        ON claim.scope = arriving.scope AND claim.identity = arriving.identity
+        AND claim.reference = arriving.reference AND claim.response_status IS NULL
+      FOR UPDATE OF claim SKIP LOCKED
+    ) AS running
+    WHERE held.scope = running.scope AND held.identity = running.identity
+  `)
+
+const complete = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, completion: Completion) {
+  const { identity, reference, response: { body, headers, status }, scope, window } = completion
+  const now = yield* DatabaseTime.now
+  const completed = yield* sql`
+    UPDATE idempotency_claim
+    SET claimed_at = ${now}, expires_at = ${DatabaseTime.after(now, window)}, response_status = ${status},
+      response_headers = ${JSON.stringify(headers)}, response_body = ${body ?? null}
+    WHERE scope = ${scope} AND identity = ${identity} AND reference = ${reference} AND response_status IS NULL
+    RETURNING 1
+  `
+  return completed.length > 0
+})
 
 /** Skips locked claims, which another unit is taking over. */
 const sweep = (sql: SqlClient.SqlClient, limit: number) =>

@@ -19,13 +19,29 @@ import * as Service from "./Idempotency.ts"
 import { type IdempotencyError as Refusal, KeyReused } from "./IdempotencyError.ts"
 import * as IdempotencyKey from "./IdempotencyKey.ts"
 import { errorOf, InvalidKeyError, KeyReusedError } from "./internal/promise/errors.ts"
+import { makeResponses, type Responses } from "./internal/promise/responses.ts"
 import * as MemoryIdempotencyStore from "./MemoryIdempotencyStore.ts"
+import * as ResponsesService from "./Responses.ts"
 
 export { StorageFailedError } from "@kinora/persistence/promise"
-export { IdempotencyError, InProgressError, InvalidKeyError, KeyReusedError } from "./internal/promise/errors.ts"
+export {
+  IdempotencyError,
+  InProgressError,
+  InvalidKeyError,
+  KeyReusedError,
+  LeaseLostError
+} from "./internal/promise/errors.ts"
+export type {
+  Begun,
+  ProgramResponse,
+  ResponseRequest,
+  Responses,
+  RunningRequest
+} from "./internal/promise/responses.ts"
+export type { StoredResponse } from "./StoredResponse.ts"
 
-/** Options of `createIdempotency`: the storage, and the options of the service. */
-export type CreateIdempotencyOptions = Storage & Service.IdempotencyOptions & {
+/** Options of `createIdempotency`: the storage, and the options of the services. */
+export type CreateIdempotencyOptions = Storage & ResponsesService.LayerOptions & {
   /** Whether to delete expired claims in the background, once a minute. Default true. Any number of processes may. */
   readonly sweep?: boolean | undefined
 }
@@ -49,7 +65,7 @@ export interface Request {
 export interface Claim extends Request, Pick<Claims.Claim, "reference" | "window"> {}
 
 /** Idempotent requests. The calls are those of the service `Idempotency`, whose documentation describes them. */
-export interface Idempotency extends AsyncDisposable {
+export interface Idempotency extends AsyncDisposable, Responses {
   /**
    * Claims a request, then calls `work`, or returns the reference of the earlier request. Pass the transaction in which
    * `work` writes as `tx`: both are committed, or neither. Without it, the claim is committed before `work`, and a crash in
@@ -82,7 +98,8 @@ export interface Idempotency extends AsyncDisposable {
  * something from its table.
  */
 export const createIdempotency = async (options: CreateIdempotencyOptions): Promise<Idempotency> => {
-  const { close, run } = await make(layersOf(options), options)
+  const runtime = await make(layersOf(options), options)
+  const { close, run } = runtime
 
   const claimAll = (claims: ReadonlyArray<Claim>, options: CallOptions = {}) =>
     run(
@@ -138,6 +155,7 @@ export const createIdempotency = async (options: CreateIdempotencyOptions): Prom
         request,
         thrown
       ),
+    ...makeResponses(runtime),
     close,
     [Symbol.asyncDispose]: close
   }
@@ -147,14 +165,15 @@ export const createIdempotency = async (options: CreateIdempotencyOptions): Prom
 // internal
 // -----------------------------------------------------------------------------
 
-type Services = Service.Idempotency | Digest.Digest
+type Services = Service.Idempotency | ResponsesService.Responses | Digest.Digest
 
 const layersOf = ({ sweep = true, ...options }: CreateIdempotencyOptions): Layers<Services> => {
-  const complete = <E, R>(layer: Layer.Layer<Service.Idempotency | UnitOfWork, E, R>) =>
+  const complete = <E, R>(layer: Layer.Layer<Service.Idempotency | ResponsesService.Responses | UnitOfWork, E, R>) =>
     Layer.merge(sweep ? Layer.provideMerge(Service.layerSweep(), layer) : layer, Digest.layerWebCrypto)
+  const services = Layer.merge(Service.layerWith(options), ResponsesService.layerWith(options))
   return {
-    memory: complete(Service.layerWith(options).pipe(Backend.memory(MemoryIdempotencyStore.layer))),
-    postgres: complete(Service.layerPostgres(options))
+    memory: complete(services.pipe(Backend.memory(MemoryIdempotencyStore.layer))),
+    postgres: complete(ResponsesService.layerPostgres(options))
   }
 }
 

@@ -22,7 +22,7 @@ const Small = Schema.Struct({
 const Set = Schema.Array(Small).check(Schema.isMaxLength(4))
 
 const Command = Schema.Struct({
-  operation: Schema.Literals(["claim", "extend", "release", "sweep"]),
+  operation: Schema.Literals(["claim", "extend", "release", "renew", "complete", "sweep"]),
   claims: Set,
   at: Schema.Literals([0, 1, 2, 3]),
   limit: Schema.Literals([0, 1, 10])
@@ -47,16 +47,23 @@ const decodeHeld = Rows.decodeAll(Schema.Struct({
   identity: Schema.String,
   fingerprint: Fingerprint,
   reference: Schema.String,
-  expiresAt: Schema.DateTimeUtcFromDate
+  expiresAt: Schema.DateTimeUtcFromDate,
+  status: Schema.NullOr(Schema.Int)
 }))
+
+/** The response of every request. */
+const response = { status: 204, headers: [], body: undefined }
 
 const readSlots = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* decodeHeld(sql`
-    SELECT scope, identity, fingerprint, reference, expires_at AS "expiresAt" FROM idempotency_claim
+    SELECT scope, identity, fingerprint, reference, expires_at AS "expiresAt", response_status AS status
+    FROM idempotency_claim
     WHERE scope = 'rules'
   `)
-  return new Map<string, Claims.Held>(rows.map((row) => [row.identity, row]))
+  return new Map<string, Claims.Held>(
+    rows.map(({ status, ...held }) => [held.identity, status === null ? held : { ...held, response }])
+  )
 })
 
 /** Decides each command by the rules, and returns the slots after it and the refusals. */
@@ -82,7 +89,7 @@ const decideEach = <Command extends Claims.Slot, Refusal>(
 for (const [name, database] of TestDatabase.all) {
   layer(Backend.over(database))(`Rules in SQL (${name})`, (it) => {
     it.effect.prop(
-      "claim, extend, release and sweep do to the rows what the rules say",
+      "claim, extend, release, renew, complete and sweep do to the rows what the rules say",
       [Schema.Array(Command).check(Schema.isMaxLength(8))],
       ([commands]) =>
         Effect.gen(function*() {
@@ -109,12 +116,29 @@ for (const [name, database] of TestDatabase.all) {
               ? decideEach(slots, set, (slot, next) => Claims.claim(slot, next, time(at)))
               : operation === "extend"
               ? decideEach(slots, set, (slot, next) => Claims.extend(slot, next, time(at)))
+              : operation === "renew"
+              ? decideEach(slots, set, (slot, next) => Claims.renew(slot, next, time(at)))
+              : operation === "complete"
+              ? decideEach(slots, set.map((next) => ({ ...next, response })), (slot, next) =>
+                Claims.complete(slot, next, time(at)))
               : decideEach(slots, set, Claims.release)
             if (operation === "claim") {
               const held = yield* store.claim(set)
               assert.deepStrictEqual(byIdentity(held), byIdentity(expected.refused))
-            } else if (operation === "extend") yield* store.extend(set)
-            else yield* store.release(set)
+            } else if (operation === "extend") {
+              yield* store.extend(set)
+            } else if (operation === "renew") {
+              yield* store.renew(set)
+            } else if (operation === "complete") {
+              const completed = yield* Effect.forEach(set, (next) =>
+                store.complete({ ...next, response }))
+              assert.strictEqual(
+                completed.filter((isCompleted) =>
+                  !isCompleted
+                ).length,
+                expected.refused.length
+              )
+            } else yield* store.release(set)
             slots = expected.slots
             assert.deepStrictEqual(byIdentity((yield* readSlots).values()), byIdentity(slots.values()))
           }

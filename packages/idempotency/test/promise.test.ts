@@ -65,3 +65,35 @@ it("rejects keys that no header can have, a transaction, and a call whose signal
   assert.match(await rejection(idempotency.claim({ ...claim, signal })), /the request ended/)
   assert.deepStrictEqual(await idempotency.find(request), { _tag: "None" })
 })
+
+it("begins a request once, and replays its response", async () => {
+  await using idempotency = await createIdempotency({ memory: true })
+  const asked = { scope: "ada", key: "k-1", body: { item: "lamp" } }
+  const first = await idempotency.begin(asked)
+  if (first._tag !== "First") throw new Error("The request has not begun")
+  assert.deepStrictEqual(await idempotency.begin(asked), { _tag: "InProgress" })
+  await first.request.release()
+  const second = await idempotency.begin(asked)
+  if (second._tag !== "First") throw new Error("The request has not begun")
+  await second.request.complete({ status: 201, headers: [["location", "/orders/1"]], body: "created" })
+  assert.deepStrictEqual(await idempotency.begin(asked), {
+    _tag: "Replay",
+    response: { status: 201, headers: [["location", "/orders/1"]], body: new TextEncoder().encode("created") }
+  })
+  assert.deepStrictEqual(await idempotency.begin({ ...asked, body: { item: "chair" } }), { _tag: "Reused" })
+  const invalid = await idempotency.begin({ ...asked, key: "" }).catch((error: unknown) => error)
+  assert.instanceOf(invalid, InvalidKeyError)
+})
+
+it("rejects a call whose signal aborts while it waits for a request", async () => {
+  await using idempotency = await createIdempotency({ memory: true })
+  const asked = { scope: "ada", key: "k-1", body: null }
+  const first = await idempotency.begin(asked)
+  if (first._tag !== "First") throw new Error("The request has not begun")
+  const controller = new AbortController()
+  const waiting = idempotency.begin({ ...asked, wait: "1 minute", signal: controller.signal })
+  controller.abort(new Error("the client left"))
+  assert.match(String(await waiting.catch((error: unknown) => error)), /the client left/)
+  await first.request.release()
+  assert.strictEqual((await idempotency.begin(asked))._tag, "First")
+})

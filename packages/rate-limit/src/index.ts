@@ -1,4 +1,5 @@
 export * as Budget from "./Budget.ts"
+export * as ClientAddress from "./ClientAddress.ts"
 export * as Limits from "./Limits.ts"
 export * as MemoryRateLimitStore from "./MemoryRateLimitStore.ts"
 export * as Places from "./Places.ts"

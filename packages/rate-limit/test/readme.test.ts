@@ -1,7 +1,9 @@
 import { assert, it, vi } from "@effect/vitest"
 import { Limits } from "@kinora/rate-limit"
 import { Effect } from "effect"
+import { once } from "node:events"
 import { readFile } from "node:fs/promises"
+import type { AddressInfo } from "node:net"
 import { download } from "../example/downloads.ts"
 
 it("prints what the first example of the README prints", async () => {
@@ -22,10 +24,35 @@ it.effect("limits downloads as the README's example does", () =>
     ])
   }).pipe(Effect.provide(Limits.layerMemory)))
 
+it("limits requests in the README's examples for Express, Fastify and Hono", async () => {
+  const [onExpress, onFastify, onHono] = await Promise.all([
+    import("../example/express.ts"),
+    import("../example/fastify.ts"),
+    import("../example/hono.ts")
+  ])
+  const server = onExpress.app.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  const requests = [
+    async () => (await fetch(`http://127.0.0.1:${port}/`)).status,
+    async () => (await onFastify.app.inject("/")).statusCode,
+    async () => (await onHono.app.request("/")).status
+  ]
+  for (const request of requests) {
+    const statuses: Array<number> = []
+    // A minute that ends meanwhile starts the limit anew, at most once.
+    for (let n = 0; n < 5; n++) statuses.push(await request())
+    assert.deepStrictEqual(statuses.slice(0, 2), [200, 200])
+    assert.include(statuses, 429)
+  }
+  server.close()
+  await onFastify.app.close()
+})
+
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "downloads", "promise", "schema"]) {
+  for (const example of ["memory", "postgres", "downloads", "promise", "express", "fastify", "hono", "schema"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

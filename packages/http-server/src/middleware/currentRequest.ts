@@ -2,10 +2,10 @@
 import type { KeyId } from "@kinora/accounts/ApiKey"
 import type { Identity } from "@kinora/accounts/Identity"
 import type { RateLimit } from "@kinora/rate-limit"
+import * as ClientAddress from "@kinora/rate-limit/ClientAddress"
 import { Context, Effect, Option, type Random } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import * as BodyIntake from "./bodyIntake.ts"
-import * as ClientAddress from "./clientAddress.ts"
 import { type RequestBudget, unlimited } from "./requestBudget.ts"
 
 /** A request and what its response reports about it. One per request. */
@@ -43,7 +43,7 @@ export class RequestState {
 
   /** The group of addresses whose failed authentications count together. */
   get clientGroup(): string {
-    return ClientAddress.group(this.request.remoteAddress)
+    return ClientAddress.group(Option.getOrUndefined(this.request.remoteAddress))
   }
 
   /** The origin that the client used. Computed once, since it parses a URL. */

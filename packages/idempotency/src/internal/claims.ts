@@ -11,6 +11,7 @@ import * as Decision from "@kinora/persistence/Decision"
 import { DateTime, Duration, Result } from "effect"
 import { type Claim, Found, Outcome, type Request, type Windows } from "../Claim.ts"
 import type { Fingerprint } from "../Fingerprint.ts"
+import type { StoredResponse } from "../StoredResponse.ts"
 
 /** Identifies a claim in a store. Requests with equal slots are repetitions of each other, or reuses of a key. */
 export interface Slot {
@@ -27,6 +28,14 @@ export interface Holder extends Slot {
 export interface Held extends Holder {
   readonly fingerprint: Fingerprint
   readonly expiresAt: DateTime.Utc
+  /** The response of a request of `Responses` that has ended. */
+  readonly response?: StoredResponse | undefined
+}
+
+/** The response of a claim, and how long it is kept from then on. */
+export interface Completion extends Holder {
+  readonly response: StoredResponse
+  readonly window: Duration.Duration
 }
 
 /** A claim to store, and how long it holds from then on. */
@@ -42,6 +51,12 @@ export type SlotState = Held | undefined
 export const slotOf = ({ fingerprint, key, scope }: Request): Slot => ({
   scope,
   identity: key._tag === "Explicit" ? `key:${key.text}` : `body:${fingerprint}:${key.endpoint}`
+})
+
+/** The slot of a request whose response is stored. The prefix keeps it apart from claims without a response. */
+export const responseSlotOf = ({ key, scope }: { readonly key: string; readonly scope: string }): Slot => ({
+  scope,
+  identity: `res:${key}`
 })
 
 /** Text that is equal only for equal slots. */
@@ -106,9 +121,33 @@ export const extensionRoundsOf = (extensions: ReadonlyArray<Arriving>): Readonly
   return rounds
 }
 
-/** Frees a slot that is held for the reference. Refuses a slot that is free or held for another one. */
-export const release = (slot: SlotState, { reference }: Holder): Decision.Decision<SlotState, void, SlotState> =>
-  slot?.reference === reference ? Decision.accept(undefined, undefined) : Result.fail(slot)
+/** Whether a claim is held for the reference, and has no response yet. */
+const isRunning = (slot: SlotState, { reference }: Holder): slot is Held =>
+  slot?.reference === reference && slot.response === undefined
+
+/** Frees a slot that is held for the reference. Refuses a slot that is free, held for another one, or has a response. */
+export const release = (slot: SlotState, holder: Holder): Decision.Decision<SlotState, void, SlotState> =>
+  isRunning(slot, holder) ? Decision.accept(undefined, undefined) : Result.fail(slot)
+
+/** Restarts the window of a claim that is held for the reference, also if it has expired. Refuses as `release` does. */
+export const renew = (
+  slot: SlotState,
+  next: Arriving,
+  now: DateTime.Utc
+): Decision.Decision<SlotState, void, SlotState> =>
+  isRunning(slot, next)
+    ? Decision.accept({ ...slot, expiresAt: DateTime.addDuration(now, next.window) }, undefined)
+    : Result.fail(slot)
+
+/** Stores the response of a claim that is held for the reference, also if it has expired. Refuses as `release` does. */
+export const complete = (
+  slot: SlotState,
+  { response, window, ...holder }: Completion,
+  now: DateTime.Utc
+): Decision.Decision<SlotState, void, SlotState> =>
+  isRunning(slot, holder)
+    ? Decision.accept({ ...slot, response, expiresAt: DateTime.addDuration(now, window) }, undefined)
+    : Result.fail(slot)
 
 /** The result of looking up a request, given the claim that holds its slot. */
 export const find = (request: Request, slot: SlotState): Found => {

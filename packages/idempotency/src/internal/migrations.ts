@@ -16,3 +16,20 @@ export const createClaim = Migrations.statements((sql) => [
   `,
   sql`CREATE INDEX idempotency_claim_expires_at ON idempotency_claim (expires_at)`
 ])
+
+/** A claim of `Responses` has a status as soon as its request has ended. It has no body if that was too large. */
+export const addResponse = Migrations.statements((sql) => [
+  sql`
+    ALTER TABLE idempotency_claim
+      ADD COLUMN response_status int4,
+      ADD COLUMN response_headers text,
+      ADD COLUMN response_body bytea
+  `,
+  // Without a scan of the table, whose rows have no response yet.
+  sql`
+    ALTER TABLE idempotency_claim ADD CONSTRAINT idempotency_claim_response CHECK (
+      CASE WHEN response_status IS NULL THEN response_headers IS NULL AND response_body IS NULL
+        ELSE response_status BETWEEN 100 AND 599 AND response_headers IS NOT NULL END
+    ) NOT VALID
+  `
+])

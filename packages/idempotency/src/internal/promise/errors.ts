@@ -1,6 +1,7 @@
 /** The refusals of idempotency as errors of JavaScript. */
 import { errorsByTag, errorsOf, ownMessage } from "@kinora/persistence/PromiseApi"
 import type * as Refusal from "../../IdempotencyError.ts"
+import type { LeaseLost } from "../../Responses.ts"
 
 /** A request was refused. Nothing was claimed. */
 export abstract class IdempotencyError extends Error {
@@ -24,6 +25,9 @@ export class InvalidKeyError extends define(
   "invalid_key",
   (_refusal: { readonly key: string }) => "An idempotency key must have 1 to 255 characters of printable ASCII"
 ) {}
+
+/** A repetition of the request has begun, since its lease had expired. Its response is not stored. */
+export class LeaseLostError extends define("lease_lost", ownMessage<LeaseLost>) {}
 
 /** Returns the error that a call throws for a refusal. */
 export const errorOf = errorsByTag<Refusal.IdempotencyError["reason"], IdempotencyError>({

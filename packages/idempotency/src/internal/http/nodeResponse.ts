@@ -1,0 +1,84 @@
+/** Captures responses of Node's HTTP server. */
+import type { Decision, Sent } from "../../http.ts"
+import { makeCapturedBody } from "./capturedBody.ts"
+import { type HeaderValues, storedHeaders } from "./storedHeaders.ts"
+
+/** A method of a response of Node, with any parameters. */
+type Method = (...args: ReadonlyArray<never>) => unknown
+
+/** The part of `ServerResponse` of Node that is used. */
+export interface NodeResponse {
+  statusCode: number
+  readonly headersSent: boolean
+  readonly getHeaders: () => HeaderValues
+  readonly once: (event: "close", listener: () => void) => unknown
+  writeHead: Method
+  write: Method
+  end: Method
+}
+
+/**
+ * Calls `end` of a decision with the response, before its end is sent: a client that has the whole response gets it again.
+ * Chunks before the end are sent as they come. `before` are headers that the handler has not set. A response that is not sent completely has no body to store.
+ */
+export const captureNode = (
+  response: NodeResponse,
+  { end, sizeMax }: Extract<Decision, { _tag: "Run" }>,
+  before: HeaderValues = { ...response.getHeaders() }
+): void => {
+  const body = makeCapturedBody(sizeMax)
+  const original = { writeHead: response.writeHead, write: response.write, end: response.end }
+  /** Headers of `writeHead`, which Node does not keep if there are no others. */
+  let written: HeaderValues = {}
+  let isEnded = false
+  const sent = (bytes: Uint8Array | undefined): Sent => ({
+    status: response.statusCode,
+    headers: storedHeaders(before, { ...response.getHeaders(), ...written }),
+    body: bytes
+  })
+
+  response.writeHead = (...args: ReadonlyArray<unknown>) => {
+    written = { ...written, ...headersIn(args) }
+    return Reflect.apply(original.writeHead, response, args)
+  }
+  response.write = (...args: ReadonlyArray<unknown>) => {
+    addChunk(body, args)
+    return Reflect.apply(original.write, response, args)
+  }
+  response.end = (...args: ReadonlyArray<unknown>) => {
+    if (isEnded) return response
+    isEnded = true
+    addChunk(body, args)
+    // From now on the program sees a response that was sent.
+    if (!response.headersSent) Reflect.apply(response.writeHead, response, [response.statusCode])
+    void end(sent(body.bytes())).finally(() => Reflect.apply(original.end, response, args))
+    return response
+  }
+  response.once("close", () => {
+    // Before the headers the handler may still be working. Afterwards it has done its work.
+    if (isEnded || !response.headersSent) return
+    isEnded = true
+    void end(sent(undefined))
+  })
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+declare const Buffer: { readonly from: (text: string, encoding?: string) => Uint8Array }
+
+const addChunk = (body: ReturnType<typeof makeCapturedBody>, [chunk, encoding]: ReadonlyArray<unknown>): void => {
+  if (chunk instanceof Uint8Array) body.add(chunk)
+  else if (typeof chunk === "string") {
+    body.add(Buffer.from(chunk, typeof encoding === "string" ? encoding : undefined))
+  }
+}
+
+/** The headers among the arguments of `writeHead`: an object, or an array of names and values. */
+const headersIn = (args: ReadonlyArray<unknown>): HeaderValues => {
+  const headers = args.slice(1).find((argument) => typeof argument === "object" && argument !== null)
+  if (!Array.isArray(headers)) return { ...headers }
+  const flat = headers.flat() as ReadonlyArray<string>
+  return Object.fromEntries(flat.flatMap((name, index) => index % 2 === 0 ? [[name, flat[index + 1]] as const] : []))
+}

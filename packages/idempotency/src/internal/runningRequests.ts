@@ -1,0 +1,53 @@
+/** Renews the leases of the requests that this process runs. */
+import { Clock, Duration, Effect, Latch } from "effect"
+import { IdempotencyStore } from "../IdempotencyStore.ts"
+import { type Arriving, slotText } from "./claims.ts"
+
+/**
+ * Renews leases three times per `lease`, until they are dropped, `runMax` has passed, or the scope closes. A process
+ * without running requests runs no statements.
+ */
+export const makeRunningRequests = Effect.fnUntraced(function*(lease: Duration.Duration, runMax: Duration.Duration) {
+  const store = yield* IdempotencyStore
+  const clock = yield* Clock.Clock
+  const running = new Map<string, { readonly arriving: Arriving; readonly ends: number }>()
+  const isRunning = Latch.makeUnsafe(false)
+
+  const renew = Effect.gen(function*() {
+    const now = yield* clock.currentTimeMillis
+    for (const [token, { ends }] of running) {
+      if (ends <= now) running.delete(token)
+    }
+    if (running.size === 0) {
+      isRunning.closeUnsafe()
+      return
+    }
+    const arriving = Array.from(running.values(), ({ arriving }) => [slotText(arriving), arriving] as const)
+    yield* store.renew(arriving.toSorted(([a], [b]) => a < b ? -1 : 1).map(([, arriving]) => arriving))
+  }).pipe(
+    Effect.catchCause((cause) => Effect.logWarning("Renewing the leases of requests failed", cause)),
+    Effect.withSpan("Responses.renew")
+  )
+
+  // In a fiber of the layer, whose services are those of no transaction.
+  yield* isRunning.await.pipe(
+    Effect.andThen(Effect.sleep(Duration.millis(Duration.toMillis(lease) / 3))),
+    Effect.andThen(renew),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  /** Starts to renew the lease of a claim. */
+  const add = (arriving: Arriving): Effect.Effect<void> =>
+    Effect.map(clock.currentTimeMillis, (now) => {
+      running.set(arriving.reference, { arriving, ends: now + Duration.toMillis(runMax) })
+      isRunning.openUnsafe()
+    })
+
+  /** Stops to renew it. */
+  const drop = (token: string): void => {
+    running.delete(token)
+  }
+
+  return { add, drop }
+})

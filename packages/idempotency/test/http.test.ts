@@ -1,0 +1,125 @@
+/** The middleware with responses in memory. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as HttpServers from "@kinora/testkit/HttpServers"
+import express, { type Request } from "express"
+import fastify, { type FastifyRequest } from "fastify"
+import { type Context, Hono } from "hono"
+import * as onExpress from "../src/express.ts"
+import * as onFastify from "../src/fastify.ts"
+import * as onHono from "../src/hono.ts"
+import { createIdempotency, type Idempotency } from "../src/promise.ts"
+import { outcomeOf, post } from "./http/requests.ts"
+import { behaviourSuite, newScope, storageSuite } from "./http/suite.ts"
+
+describe("in memory", () => {
+  let idempotency: Idempotency
+  beforeAll(async () => {
+    idempotency = await createIdempotency({ memory: true, sweep: false })
+  })
+  afterAll(() => idempotency.close())
+  storageSuite(() => idempotency)
+  behaviourSuite(() => idempotency)
+
+  it("refuses to guess the content of a body that Express has not parsed, unless the program knows it", async () => {
+    const options = { idempotency, scope: newScope() }
+    const handle: HttpServers.Handler = async () => ({ body: "done" })
+    const headers = { "content-type": "text/plain" }
+    const guessing = await HttpServers.express((app) => app.use(onExpress.idempotent(options)), handle)
+    assert.strictEqual((await post(guessing, { headers })).status, 500)
+    const knowing = await HttpServers.express((app) => {
+      app.use(
+        onExpress.idempotent({ ...options, fingerprint: ({ headers }) => headers["content-type"]?.toString() ?? "" })
+      )
+    }, handle)
+    assert.deepStrictEqual([await post(knowing, { headers }), await post(knowing, { headers })].map(outcomeOf), [
+      "200",
+      "200 replayed"
+    ])
+    const typed = await HttpServers.express((app) => {
+      app.use(express.text(), onExpress.idempotent({ ...options, scope: (request: Request) => request.path }))
+    }, handle)
+    assert.deepStrictEqual(
+      [
+        await post(typed, { headers }),
+        await post(typed, { headers }),
+        await post(typed, { headers, json: "another" })
+      ].map(outcomeOf),
+      ["200", "200 replayed", "422"]
+    )
+  })
+
+  it("begins a request once that passes two middlewares", async () => {
+    const options = { idempotency, scope: newScope(), wait: 0 }
+    const url = await HttpServers.express((app) => {
+      app.use(onExpress.idempotent(options), onExpress.idempotent(options))
+    }, async () => ({ body: "done" }))
+    assert.deepStrictEqual([await post(url), await post(url)].map(outcomeOf), ["200", "200 replayed"])
+  })
+
+  it("reads bodies in Hono up to a size, and leaves them to the handler", async () => {
+    const options = { idempotency, scope: newScope(), bodyMax: 100 }
+    const app = new Hono()
+    app.use("/read", async (c, next) => {
+      await c.req.text()
+      await next()
+    })
+    app.use(onHono.idempotent(options))
+    app.post("*", async (c) => c.text(`${await c.req.text()}, ${(await c.req.arrayBuffer()).byteLength}`))
+    const send = async (
+      path: string,
+      key: string,
+      body: string | ReadableStream<Uint8Array> | null,
+      type = "text/plain"
+    ) => {
+      const headers = { "idempotency-key": key, "content-type": type }
+      const init: RequestInit & { duplex: "half" } = { method: "POST", headers, body, duplex: "half" }
+      const response = await app.request(path, init)
+      return [response.status, response.headers.get("idempotent-replayed"), await response.text()]
+    }
+    const long = "x".repeat(101)
+    const chunks = () => ReadableStream.from(Array.from({ length: 101 }, () => Uint8Array.of(65)))
+    assert.deepStrictEqual(await send("/", "k-1", "lamp"), [200, null, "lamp, 4"])
+    assert.deepStrictEqual(await send("/", "k-1", "lamp"), [200, "true", "lamp, 4"])
+    assert.deepStrictEqual((await send("/", "k-1", "damp"))[0], 422)
+    assert.deepStrictEqual(await send("/read", "k-2", "lamp"), [200, null, "lamp, 4"])
+    assert.deepStrictEqual((await send("/read", "k-2", "damp"))[0], 422)
+    assert.deepStrictEqual((await send("/", "k-3", long))[0], 413)
+    assert.deepStrictEqual((await send("/", "k-3", chunks()))[0], 413)
+    assert.deepStrictEqual(await send("/", "k-4", "{\"a\":1,\"b\":2}", "application/json"), [
+      200,
+      null,
+      "{\"a\":1,\"b\":2}, 13"
+    ])
+    assert.deepStrictEqual((await send("/", "k-4", "{\"b\":2, \"a\":1}", "application/problem+json"))[1], "true")
+    assert.deepStrictEqual((await send("/", "k-5", "{", "application/json"))[0], 200)
+    assert.deepStrictEqual(await send("/", "k-6", null), [200, null, ", 0"])
+  })
+
+  it("passes the request of the framework to functions of the options, for every place of a middleware", async () => {
+    interface Env {
+      readonly Variables: { readonly account: string }
+    }
+    const onFastifyApp = fastify()
+    const scope = newScope()
+    const preHandler = onFastify.idempotent({ idempotency, scope: (request: FastifyRequest) => scope + request.url })
+    onFastifyApp.post("/orders", { preHandler }, async () => "created")
+    const app = new Hono<Env>()
+    app.use((c, next) => {
+      c.set("account", "ada")
+      return next()
+    })
+    const scopeOf = (c: Context<Env>) => scope + c.get("account")
+    app.post("/orders", onHono.idempotent({ idempotency, scope: scopeOf }), (c) => c.text("created"))
+    const headers = { "idempotency-key": "k-1" }
+    for (const isReplay of [undefined, "true"]) {
+      const injected = await onFastifyApp.inject({ method: "POST", url: "/orders", headers })
+      assert.deepStrictEqual([injected.body, injected.headers["idempotent-replayed"]], ["created", isReplay])
+      const response = await app.request("/orders", { method: "POST", headers })
+      assert.deepStrictEqual([await response.text(), response.headers.get("idempotent-replayed") ?? undefined], [
+        "created",
+        isReplay
+      ])
+    }
+    await onFastifyApp.close()
+  })
+})

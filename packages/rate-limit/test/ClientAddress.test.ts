@@ -1,0 +1,16 @@
+import { assert, it } from "@effect/vitest"
+import { group } from "../src/ClientAddress.ts"
+
+it("groups the addresses that one client can choose from", () => {
+  const cases = [
+    ["203.0.113.9", "203.0.113.9"],
+    ["::ffff:203.0.113.9", "203.0.113.9"],
+    ["2001:db8:0:1::1", "2001:db8:0:1::/64"],
+    ["2001:0db8:0000:0001:ffff:ffff:ffff:ffff", "2001:db8:0:1::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["::1", "0:0:0:0::/64"],
+    ["not an address", "unknown"]
+  ] as const
+  for (const [address, expected] of cases) assert.strictEqual(group(address), expected)
+  assert.strictEqual(group(undefined), "unknown")
+})
