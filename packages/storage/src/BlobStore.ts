@@ -45,7 +45,7 @@ export class BlobStore extends Context.Service<BlobStore, {
    * Fails with `NotFound`, and with `OutOfRange` if the blob is shorter than the range.
    * Pass a range if a length was promised, so that a truncated blob is an error.
    */
-  readonly get: (key: string, range?: ByteRange) => Stream.Stream<Uint8Array, BlobError>
+  readonly get: (key: string, range?: ByteRange, options?: GetOptions) => Stream.Stream<Uint8Array, BlobError>
 
   /** Returns the size of a blob without reading it. Fails with `NotFound`. */
   readonly head: (key: string) => Effect.Effect<BlobHead, BlobError>
@@ -61,6 +61,15 @@ export class BlobStore extends Context.Service<BlobStore, {
 export interface BlobHead {
   readonly key: string
   readonly bytes: number
+}
+
+/** Options of `get`. */
+export interface GetOptions {
+  /**
+   * Whether the store may use the memory of a chunk again when the reader pulls the next one, or the end. A reader that stops
+   * before may use its last chunk for as long as it likes. Default false.
+   */
+  readonly reusesMemory?: boolean | undefined
 }
 
 /** The bytes from `start` to `end`, both inclusive as in HTTP, `0 <= start <= end`. A `Range.Part` is one. */

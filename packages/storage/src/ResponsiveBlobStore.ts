@@ -52,14 +52,14 @@ export const make = Effect.fnUntraced(function*(
         return watch.run(store.put(key, watched, options))
       }),
 
-    get: (key, range) =>
+    get: (key, range, options) =>
       Stream.scoped(Stream.fromPull(Effect.gen(function*() {
         const watch = makeWatch("get")
         const scope = yield* Effect.acquireRelease(
           Scope.make(),
           (scope, exit) => Effect.ignore(watch.run(Scope.close(scope, exit)))
         )
-        const pull = yield* watch.run(Scope.provide(Stream.toPull(store.get(key, range)), scope))
+        const pull = yield* watch.run(Scope.provide(Stream.toPull(store.get(key, range, options)), scope))
         return watch.run(pull)
       }))),
 
