@@ -221,6 +221,8 @@ const layerFiles = ({ dataDirectory, partialFileAge, partialFileInterval, storag
   ResponsiveBlobStore.layer({ silenceMax: storageSilence }).pipe(
     Layer.provide(FileBlobStore.layer({
       directory: join(dataDirectory, "files"),
+      // Players ask for one range after the other.
+      keepOpen: "1 second",
       partialAgeMax: partialFileAge,
       partialInterval: partialFileInterval
     }))

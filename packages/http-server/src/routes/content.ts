@@ -1,5 +1,5 @@
 /** The files of jobs: ranges, validators, and streams in constant memory. See docs/reference/http-api.md#results. */
-import type { File, StoredFile } from "@kinora/generations/Generation"
+import type { File } from "@kinora/generations/Generation"
 import { Generations } from "@kinora/generations/Generations"
 import { ContentReader } from "@kinora/http-api/Access"
 import { Api } from "@kinora/http-api/Api"
@@ -8,9 +8,9 @@ import { BlobStore, Range } from "@kinora/storage"
 import { DateTime, Effect, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import { checkBlob, openBlob } from "../middleware/blobs.ts"
+import { checkBlob } from "../middleware/blobs.ts"
 import * as DownloadLimits from "../middleware/downloadLimits.ts"
-import * as Metrics from "../middleware/metrics.ts"
+import * as FileSending from "../middleware/fileSending.ts"
 import { answers } from "../middleware/refusals.ts"
 import { Suspensions } from "../middleware/suspensions.ts"
 import * as FileResponse from "../wire/fileResponse.ts"
@@ -42,18 +42,8 @@ const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const blobs = yield* BlobStore.BlobStore
   const { admit } = yield* DownloadLimits.make(options)
   const generations = yield* Generations
-  const { closeOnSuspension, isSuspended } = yield* Suspensions
-
-  /** Opens a range whose bytes count as they are sent. */
-  const open = Effect.fnUntraced(
-    function*({ key }: StoredFile, range: BlobStore.ByteRange, meter: DownloadLimits.Meter) {
-      // Whole arrays of chunks, since a stream of single chunks needs more memory per reader.
-      return Stream.mapArrayEffect(yield* openBlob(blobs, key, range), (chunks) => {
-        const bytes = chunks.reduce((sum, { length }) => sum + length, 0)
-        return Effect.as(Effect.andThen(Metrics.countBytes(bytes), meter.count(bytes)), chunks)
-      })
-    }
-  )
+  const send = yield* FileSending.make(blobs, options)
+  const { isSuspended } = yield* Suspensions
 
   return (file: File) =>
     answers(
@@ -89,20 +79,21 @@ const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
         const { range, status } = selected
         const length = range.end - range.start + 1
         const admitted = admit(generation, file, stored, length, isSigned)
-        // HEAD has the checks of GET, but sends nothing and so holds nothing.
-        const isHead = request.method === "HEAD"
-        const body = yield* isHead
-          ? Effect.as(Effect.andThen(Effect.scoped(admitted), checkBlob(blobs, stored.key)), Stream.empty)
-          : Effect.flatMap(admitted, (meter) => open(stored, range, meter))
-        yield* closeOnSuspension(generation.account)
-        return HttpServerResponse.stream(body, {
+        const head = {
           status,
           contentType: stored.mime,
           contentLength: length,
           headers: status === 206
             ? { ...headers.all, "content-range": Range.contentRange(range, stored.bytes) }
             : headers.all
-        })
+        }
+        // HEAD has the checks of GET, but sends nothing and so holds nothing.
+        if (request.method === "HEAD") {
+          yield* Effect.andThen(Effect.scoped(admitted), checkBlob(blobs, stored.key))
+          return HttpServerResponse.stream(Stream.empty, head)
+        }
+        const { count } = yield* admitted
+        return yield* send(request, { account: generation.account, key: stored.key, range, count, head })
       }
     )
 })
