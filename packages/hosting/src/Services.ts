@@ -48,7 +48,7 @@ const attemptsMax = 3
 export const layer = ({ media, planTable = PlanTable.defaults, ...options }: ServicesOptions) =>
   Layer.mergeAll(
     Services.layer({ ...options, params: clientParams, planTable, scheduler: { attemptsMax } }),
-    Budget.layer,
+    Budget.layerWith({ advance: "100 millis" }),
     Layer.succeed(CurrentPlanTable, planTable)
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(Crypto.layerDigest, Crypto.layerSecureRandom, Media.layer(media)))

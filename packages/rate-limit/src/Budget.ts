@@ -8,7 +8,7 @@
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Clock, Context, Data, DateTime, type Duration, Effect, Layer } from "effect"
+import { Clock, Context, Data, DateTime, Duration, Effect, Layer } from "effect"
 import * as Counter from "./internal/counter.ts"
 import { makeGivenBackAdvances } from "./internal/givenBackAdvances.ts"
 import { monotonicMillis } from "./internal/monotonic.ts"
@@ -59,7 +59,11 @@ export const Reserved = Data.taggedEnum<Reserved>()
 
 /** Budgets per UTC day. */
 export class Budget extends Context.Service<Budget, {
-  /** Reserves an amount if the day has it left. Without a `settle` it counts as used until the day ends. */
+  /**
+   * Reserves an amount if the day has it left. Without a `settle` it counts as used until the day ends. A request with
+   * `advanceMax` that does not fit waits three times `BudgetOptions.advance` and tries once more, since processes give back
+   * what they took in advance after twice that time at the latest.
+   */
   readonly reserve: (request: BudgetRequest) => Effect.Effect<Reserved, StorageError>
 
   /** Reserves several amounts in one unit of work. Returns one result per request, in order. */
@@ -120,20 +124,38 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
     return takes.map((take) => advances.spend(take, now))
   })
 
-  const reserve = Effect.fn("Budget.reserve")(function*(request: BudgetRequest) {
-    const take = takeOf(request)
-    const [spent] = yield* spend([take])
-    return reservedOf(take, spent ?? (yield* takeFolded([take]))[0]!)
-  })
-
-  const reserveAll = Effect.fn("Budget.reserveAll")(function*(requests: ReadonlyArray<BudgetRequest>) {
-    const takes = requests.map(takeOf)
-    const spent = yield* spend(takes)
-    const open = takes.filter((_, index) => spent[index] === undefined)
+  /** Takes what has no result yet. */
+  const takeRest = Effect.fnUntraced(function*(
+    takes: ReadonlyArray<Counter.Take>,
+    known: ReadonlyArray<Counter.Taken | undefined>
+  ) {
+    const open = takes.filter((_, index) => known[index] === undefined)
     const results = open.length === 0 ? [] : yield* takeFolded(open)
     let next = 0
-    return takes.map((take, index) => reservedOf(take, spent[index] ?? results[next++]!))
+    return known.map((taken) => taken ?? results[next++]!)
   })
+
+  /** Tries takes once more that did not fit, and may fit when all processes have given back what they took in advance. */
+  const takeAgain = Effect.fnUntraced(function*(
+    takes: ReadonlyArray<Counter.Take>,
+    taken: ReadonlyArray<Counter.Taken>
+  ) {
+    const known = taken.map((one, index) => one.accepted || takes[index]!.advanceMax === 0 ? one : undefined)
+    if (advances === undefined || !known.includes(undefined) || (yield* isOpen)) return taken
+    yield* Effect.sleep(Duration.millis(3 * advances.lastsMillis))
+    return yield* takeRest(takes, known)
+    // An interrupted call would not give back what is taken already.
+  }, Effect.uninterruptible)
+
+  // Without a span, as a hit: a download of many ranges reserves often. Each set has a span with the number of its members.
+  const reserveAll = Effect.fnUntraced(function*(requests: ReadonlyArray<BudgetRequest>) {
+    const takes = requests.map(takeOf)
+    const spent = yield* spend(takes)
+    const taken = yield* takeAgain(takes, yield* takeRest(takes, spent))
+    return takes.map((take, index) => reservedOf(take, taken[index]!))
+  })
+
+  const reserve = (request: BudgetRequest) => Effect.map(reserveAll([request]), ([reserved]) => reserved!)
 
   const settle = Effect.fn("Budget.settle")(({ amount, day, key }: Reservation, used: number) =>
     used === amount ? Effect.void : Effect.asVoid(settleFolded({ key, period: day, amount: used - amount }))
@@ -163,7 +185,7 @@ export const layer: Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> = la
 // internal
 // -----------------------------------------------------------------------------
 
-const takeOf = ({ advanceMax, amount, key, limit }: BudgetRequest): Counter.Take => ({
+const takeOf = ({ advanceMax = 0, amount, key, limit }: BudgetRequest): Counter.Take => ({
   key,
   limit,
   cost: amount,

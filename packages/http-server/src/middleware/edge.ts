@@ -55,7 +55,8 @@ export const layer = <R = never>(
             () => fiber.interruptUnsafe(fiber.id, HttpServerError.ClientAbort.annotation)
           )
           const { found, params, route } = findRoute(routes, request)
-          const measured = new Measured(fiber.context, fiber.getRef(Clock.Clock), route.seriesOf(request.method))
+          const clock = fiber.getRef(Clock.Clock)
+          const measured = new Measured(fiber.context, clock, route.seriesOf(request.method))
           annotateSpan(fiber.context, state, route)
           const answer = <E, R>(response: Effect.Effect<Response, E, R>) =>
             response.pipe(
@@ -71,7 +72,7 @@ export const layer = <R = never>(
             )
           const preflight = cors.preflight(request, route)
           const handler = preflight === undefined
-            ? direct(request, route, params) ?? completed(app, state, route, found)
+            ? direct(request, route, params, clock) ?? completed(app, state, route, found)
             : Effect.succeed(preflight)
           const inTime = probes.has(route.path) ? answer(handler) : budgeted(
             (budget) => {

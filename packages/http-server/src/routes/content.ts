@@ -27,18 +27,15 @@ export const layer = (options: HttpServerOptions) =>
       .handleRaw("poster", serve("poster"))
   })
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
 /** The part of a request that all files share. */
-interface FileRequest {
+export interface FileRequest {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly params: { readonly id: string }
   readonly query: { readonly download?: string }
 }
 
-const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
+/** Makes the function that makes the handler of a file. */
+export const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const blobs = yield* BlobStore.BlobStore
   const { admit } = yield* DownloadLimits.make(options)
   const generations = yield* Generations
