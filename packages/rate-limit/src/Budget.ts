@@ -118,19 +118,19 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
   })
 
   /** Returns the results of the takes that an advance covers. Inside a transaction there are none, since it may roll back. */
-  const spend = Effect.fnUntraced(function*(takes: ReadonlyArray<Counter.Take>) {
-    if (advances === undefined || (yield* isOpen)) return takes.map(() => undefined)
-    const now = monotonicMillis(yield* Clock.Clock)
-    return takes.map((take) => advances.spend(take, now))
-  })
+  const spend = (takes: ReadonlyArray<Counter.Take>): Effect.Effect<ReadonlyArray<Counter.Taken | undefined>> =>
+    advances === undefined ? Effect.succeed(takes.map(() => undefined)) : Effect.flatMap(isOpen, (isInTransaction) =>
+      Effect.map(Clock.Clock, (clock) => {
+        const now = monotonicMillis(clock)
+        return takes.map((take) => isInTransaction ? undefined : advances.spend(take, now))
+      }))
 
   /** Takes what has no result yet. */
   const takeRest = Effect.fnUntraced(function*(
     takes: ReadonlyArray<Counter.Take>,
     known: ReadonlyArray<Counter.Taken | undefined>
   ) {
-    const open = takes.filter((_, index) => known[index] === undefined)
-    const results = open.length === 0 ? [] : yield* takeFolded(open)
+    const results = yield* takeFolded(takes.filter((_, index) => known[index] === undefined))
     let next = 0
     return known.map((taken) => taken ?? results[next++]!)
   })
@@ -148,12 +148,15 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
   }, Effect.uninterruptible)
 
   // Without a span, as a hit: a download of many ranges reserves often. Each set has a span with the number of its members.
-  const reserveAll = Effect.fnUntraced(function*(requests: ReadonlyArray<BudgetRequest>) {
+  const reserveAll = (requests: ReadonlyArray<BudgetRequest>) => {
     const takes = requests.map(takeOf)
-    const spent = yield* spend(takes)
-    const taken = yield* takeAgain(takes, yield* takeRest(takes, spent))
-    return takes.map((take, index) => reservedOf(take, taken[index]!))
-  })
+    const reserved = (taken: ReadonlyArray<Counter.Taken>) =>
+      takes.map((take, index) => reservedOf(take, taken[index]!))
+    return Effect.flatMap(spend(takes), (spent) =>
+      spent.every((taken) => taken !== undefined)
+        ? Effect.succeed(reserved(spent))
+        : Effect.map(Effect.flatMap(takeRest(takes, spent), (taken) => takeAgain(takes, taken)), reserved))
+  }
 
   const reserve = (request: BudgetRequest) => Effect.map(reserveAll([request]), ([reserved]) => reserved!)
 

@@ -66,10 +66,11 @@ export interface BlobHead {
 /** Options of `get`. */
 export interface GetOptions {
   /**
-   * Whether the store may use the memory of a chunk again when the reader pulls the next one, or the end. A reader that stops
-   * before may use its last chunk for as long as it likes. Default false.
+   * Returns memory of this size or more for the next chunk, so that a reader can use memory again. A store may ignore it. If the
+   * stream fails or is interrupted, the memory must not be used again, because the system may still write to it. By default
+   * each chunk has new memory.
    */
-  readonly reusesMemory?: boolean | undefined
+  readonly allocate?: ((size: number) => Uint8Array) | undefined
 }
 
 /** The bytes from `start` to `end`, both inclusive as in HTTP, `0 <= start <= end`. A `Range.Part` is one. */

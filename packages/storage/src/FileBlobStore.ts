@@ -15,7 +15,6 @@ import * as path from "node:path"
 import type { BlobError } from "./BlobError.ts"
 import * as BlobKey from "./BlobKey.ts"
 import { BlobStore } from "./BlobStore.ts"
-import { makeBuffers } from "./internal/buffers.ts"
 import { attempt, close } from "./internal/fileCalls.ts"
 import * as FileChunks from "./internal/fileChunks.ts"
 import * as Meter from "./internal/Meter.ts"
@@ -49,7 +48,6 @@ export const layer = (options: FileBlobStoreOptions): Layer.Layer<BlobStore, Blo
 export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
   const { directory, keepOpen = 0, partialAgeMax = "1 day", partialInterval = "1 hour" } = options
   const files = yield* makeOpenFiles(Duration.fromInputUnsafe(keepOpen), openFilesMax)
-  const buffers = makeBuffers()
   const places = makePlaces(directory)
   yield* prepare(places)
   yield* removeStale(places, partialAgeMax)
@@ -76,14 +74,14 @@ export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
       return meter.finish()
     }, Effect.scoped),
 
-    get: (key, range, { reusesMemory = false } = {}) =>
+    get: (key, range, { allocate = Buffer.allocUnsafeSlow } = {}) =>
       // In the scope of the channel, since one of its own needs more memory per reader.
       Stream.fromChannel(Channel.fromTransform((_, scope) =>
         Effect.andThen(
           BlobKey.check(key),
           Effect.suspend(() => {
             const file = { key, path: places.fileOf(key) }
-            return FileChunks.read({ files, buffers: reusesMemory ? buffers : undefined }, file, range, scope)
+            return FileChunks.read({ files, allocate }, file, range, scope)
           })
         )
       )),
@@ -133,12 +131,18 @@ const makePlaces = (directory: string): Places => {
     { length: 256 },
     (_, index) => path.join(directory, "blobs", index.toString(16).padStart(2, "0"))
   )
+  const fileOf = (key: string) => {
+    const [fan] = createHash("sha256").update(key).digest()
+    return path.join(fans[fan as number] as string, key.replaceAll("/", "~"))
+  }
+  // Ranges of one blob are often read one after the other.
+  let last = { key: "", file: "" }
   return {
     partials: path.join(directory, "partial"),
     fans,
     fileOf: (key) => {
-      const [fan] = createHash("sha256").update(key).digest()
-      return path.join(fans[fan as number] as string, key.replaceAll("/", "~"))
+      if (last.key !== key) last = { key, file: fileOf(key) }
+      return last.file
     }
   }
 }

@@ -4,7 +4,7 @@
  */
 import * as StorageError from "@kinora/persistence/StorageError"
 import { RateLimit } from "@kinora/rate-limit"
-import { Cause, Clock, Context, Effect, Random, Scope, Tracer } from "effect"
+import { Cause, Clock, Context, Effect, Random, References, Scope, Tracer } from "effect"
 import {
   type FindMyWay,
   HttpMiddleware,
@@ -89,8 +89,13 @@ export const layer = <R = never>(
             Effect.sync(() => measured.ended())
           ).pipe(
             Effect.andThen(inTime),
-            Effect.provideService(CurrentRequest, state),
-            Effect.annotateLogs("request_id", state.id)
+            // Both at once, since each change of the context costs time.
+            Effect.updateContext((context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) =>
+              Context.add(Context.add(context, CurrentRequest, state), References.CurrentLogAnnotations, {
+                ...Context.get(context, References.CurrentLogAnnotations),
+                request_id: state.id
+              })
+            )
           )
         })
         return options.trustedProxies.length === 0

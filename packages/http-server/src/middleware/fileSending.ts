@@ -5,6 +5,7 @@ import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/h
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { type Connection, ResponseWriter } from "../ResponseWriter.ts"
 import { type OpenBlob, openBlob, streamOf } from "./blobs.ts"
+import * as ChunkMemory from "./chunkMemory.ts"
 import { currentRequest } from "./currentRequest.ts"
 import * as Metrics from "./metrics.ts"
 import { Suspensions } from "./suspensions.ts"
@@ -32,6 +33,7 @@ export const make = Effect.fnUntraced(function*(
   { responseStallMax: stallMax, transferRateMin: rateMin }: HttpServerOptions
 ) {
   const connect = yield* ResponseWriter
+  const makeMemory = ChunkMemory.make()
   const transfers = yield* Transfers.make
   const { observe } = yield* Suspensions
 
@@ -40,8 +42,9 @@ export const make = Effect.fnUntraced(function*(
     const { close } = yield* currentRequest
     const countAll = (bytes: number) => Effect.andThen(Metrics.countBytes(bytes), count(bytes))
     const connection = head.contentLength === 0 ? undefined : connect(request)
-    const open = yield* openBlob(blobs, key, range, { reusesMemory: connection !== undefined })
-    if (connection === undefined) {
+    const memory = connection === undefined ? undefined : makeMemory()
+    const open = yield* openBlob(blobs, key, range, memory)
+    if (connection === undefined || memory === undefined) {
       yield* observe(account, close)
       return HttpServerResponse.stream(counted(open, countAll), head)
     }
@@ -51,6 +54,7 @@ export const make = Effect.fnUntraced(function*(
     const sending: Sending = {
       connection,
       open,
+      memory,
       length: head.contentLength,
       count: countAll,
       onSlow: Scope.provide(observe(account, close), scope),
@@ -82,6 +86,8 @@ class FileBody {}
 interface Sending {
   readonly connection: Connection
   readonly open: OpenBlob
+  /** The memory of its chunks. It is not used again if the response fails, because the system may still use it. */
+  readonly memory: ChunkMemory.ChunkMemory
   readonly length: number
   readonly count: (bytes: number) => Effect.Effect<void>
   /** Runs once if the buffers of the system are full. */
@@ -105,7 +111,7 @@ const sendOver = (sending: Sending, response: HttpServerResponse.HttpServerRespo
   })
 
 const sendAll = Effect.fnUntraced(function*(sending: Sending, response: HttpServerResponse.HttpServerResponse) {
-  const { connection, count, onSlow, open, start, stop, transfer } = sending
+  const { connection, count, memory, onSlow, open, start, stop, transfer } = sending
   let left = sending.length
   let isSlow = false
   connection.head(response)
@@ -122,7 +128,6 @@ const sendAll = Effect.fnUntraced(function*(sending: Sending, response: HttpServ
       yield* sent
       stop()
     }
-    // The store gets back the memory of the last chunk.
-    if (left <= 0) return yield* Effect.ignore(open.rest)
+    if (left <= 0) return memory.giveBack()
   }
 })

@@ -19,7 +19,12 @@ import * as EndpointGroup from "./endpointGroup.ts"
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
   EndpointGroup.make(Api, "content", function*(handlers) {
-    const serve = yield* makeServe(options)
+    const makeHandler = yield* makeServe(options)
+    const serve = (file: File) => {
+      const handler = makeHandler(file)
+      return (request: Omit<FileRequest, "reader">) =>
+        Effect.flatMap(ContentReader, (reader) => handler({ ...request, reader }))
+    }
     return handlers
       .handleRaw("content", serve("content"))
       .handleRaw("preview", serve("preview"))
@@ -29,6 +34,7 @@ export const layer = (options: HttpServerOptions) =>
 
 /** The part of a request that all files share. */
 export interface FileRequest {
+  readonly reader: ContentReader["Service"]
   readonly request: HttpServerRequest.HttpServerRequest
   readonly params: { readonly id: string }
   readonly query: { readonly download?: string }
@@ -45,8 +51,7 @@ export const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions)
   return (file: File) =>
     answers(
       ["ResultNotReady", "ResultNotFound", "ResultExpired"],
-      function*({ params, query, request }: FileRequest) {
-        const { account, expiredAt } = yield* ContentReader
+      function*({ params, query, reader: { account, expiredAt }, request }: FileRequest) {
         const isSigned = account === undefined
         const { file: stored, generation } = yield* generations.file(params.id, file, account).pipe(
           Effect.catchReason(

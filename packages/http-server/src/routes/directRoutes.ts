@@ -6,7 +6,6 @@
  * invalid header or an invalid signature.
  */
 import type { File } from "@kinora/generations/Generation"
-import { ContentReader } from "@kinora/http-api/Access"
 import { Api } from "@kinora/http-api/Api"
 import { IdempotencyKey } from "@kinora/http-api/Scalar"
 import { UrlSigner } from "@kinora/storage"
@@ -15,7 +14,9 @@ import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { Authentication, bearerOf, signedReader } from "../middleware/authentication.ts"
+import { currentRequest } from "../middleware/currentRequest.ts"
 import type { Route } from "../middleware/metrics.ts"
+import { failedAuthentications } from "../middleware/rateLimits.ts"
 import { responseTo } from "../wire/errorResponse.ts"
 import { filePathOf } from "../wire/generation.ts"
 import * as Content from "./content.ts"
@@ -57,8 +58,11 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   ) => {
     const found = files.get(path)
     if (found === undefined || !isValid(request.url, id, found.file, clock)) return undefined
-    const served = found.serve({ request, params: { id }, query: {} })
-    return respondTo(Effect.provideService(served, ContentReader, signedReader))
+    return respondTo(Effect.flatMap(currentRequest, (state) => {
+      // Read within the time of the request, as for all handlers.
+      state.limit = failedAuthentications(state, options)
+      return found.serve({ reader: signedReader, request, params: { id }, query: {} })
+    }))
   }
 
   const find: Find = (request, { path }, { id }, clock) => {
@@ -96,14 +100,30 @@ type Failure = Parameters<typeof responseTo>[0]
 /** The target of a signed URL as the job has it. */
 const signedPattern = /^[^?]*\?exp=(\d{1,12})&sig=([\w-]{43})$/
 
-/** Makes the function that verifies the signature in a request target for a file of a job. */
-const makeIsValid = Effect.map(
-  UrlSigner.UrlSigner,
-  ({ verify }) => (url: string, id: string, file: File, clock: Clock.Clock): boolean => {
+/**
+ * Makes the function that verifies the signature in a request target for a file of a job. It remembers valid targets, since
+ * players ask for one range after the other.
+ */
+const makeIsValid = Effect.map(UrlSigner.UrlSigner, ({ verify }) => {
+  /** When each target expires, in Unix seconds. */
+  const valid = new Map<string, number>()
+
+  return (url: string, id: string, file: File, clock: Clock.Clock): boolean => {
+    const now = DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
+    const expiry = valid.get(url)
+    if (expiry !== undefined && Math.floor(now.epochMilliseconds / 1000) < expiry) return true
     const [, exp, sig] = signedPattern.exec(url) ?? []
     if (exp === undefined || sig === undefined) return false
-    return verify(filePathOf(id, file), { exp, sig }, DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())) === "Valid"
+    if (verify(filePathOf(id, file), { exp, sig }, now) !== "Valid") return false
+    // The first one is the oldest.
+    const [oldest] = valid.keys()
+    if (valid.size >= validMax && oldest !== undefined) valid.delete(oldest)
+    valid.set(url, Number(exp))
+    return true
   }
-)
+})
+
+/** Targets that are remembered. */
+const validMax = 1_000
 
 const noCredential = Redacted.make("")

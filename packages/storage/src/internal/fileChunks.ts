@@ -2,7 +2,6 @@
 import { Cause, Effect, type Pull, Scope } from "effect"
 import { BlobError, OutOfRange } from "../BlobError.ts"
 import type { ByteRange } from "../BlobStore.ts"
-import type { Buffers } from "./buffers.ts"
 import * as Chunks from "./chunks.ts"
 import { readInto } from "./fileCalls.ts"
 import type { BlobFile, OpenFile, OpenFiles } from "./openFiles.ts"
@@ -10,8 +9,8 @@ import type { BlobFile, OpenFile, OpenFiles } from "./openFiles.ts"
 /** What a read uses. */
 export interface ReadContext {
   readonly files: OpenFiles
-  /** Memory of chunks that the reader does not use after its next pull. `undefined`: each chunk has new memory. */
-  readonly buffers: Buffers | undefined
+  /** Returns memory of this size or more for a chunk. New memory unless the reader passes its own: a socket may still hold the previous chunk. */
+  readonly allocate: (size: number) => Uint8Array
 }
 
 type ChunkPull = Pull.Pull<readonly [Uint8Array], BlobError>
@@ -45,35 +44,20 @@ const lengthOf = ({ end, start }: ByteRange): number => end - start + 1
 const outOfRange = ({ key }: BlobFile, bytes: number) =>
   Effect.fail(new BlobError({ reason: new OutOfRange({ key, bytes }) }))
 
-/**
- * The memory of the chunks of one read. Each chunk has new memory, unless the reader permits to use it again: a socket may still
- * hold the previous one. Memory is given back after the last pull only, and not if the read ends before, since a socket may hold it.
- */
-const makeMemory = (buffers: Buffers | undefined) => {
-  let last: Buffer | undefined
-  const giveBack = () => {
-    if (last !== undefined) buffers?.giveBack(last)
-    last = undefined
-  }
-  const take = (size: number): Buffer => {
-    if (buffers === undefined) return Buffer.allocUnsafeSlow(size)
-    if (last === undefined || last.length < size) {
-      giveBack()
-      last = buffers.take(size)
-    }
-    return last.subarray(0, size)
-  }
-  return { take, giveBack }
+/** Returns memory of exactly this size. */
+const chunkOf = ({ allocate }: ReadContext, size: number): Uint8Array => {
+  const memory = allocate(size)
+  return memory.length === size ? memory : memory.subarray(0, size)
 }
 
 /** Reads a range into one chunk. The size of the file is only read if bytes are missing. */
-const readOnce = ({ buffers, files }: ReadContext, file: BlobFile, range: ByteRange): ChunkPull => {
-  const memory = makeMemory(buffers)
+const readOnce = (context: ReadContext, file: BlobFile, range: ByteRange): ChunkPull => {
+  const { files } = context
   let isRead = false
   const readAll = Effect.acquireUseRelease(
     files.acquire(file),
     (open) => {
-      const chunk = memory.take(lengthOf(range))
+      const chunk = chunkOf(context, lengthOf(range))
       return Effect.flatMap(fill(open, chunk, range.start), (filled) => {
         if (filled < chunk.length) return Effect.flatMap(files.size(open), (size) => outOfRange(file, size))
         isRead = true
@@ -82,15 +66,11 @@ const readOnce = ({ buffers, files }: ReadContext, file: BlobFile, range: ByteRa
     },
     files.release
   )
-  return Effect.suspend((): ChunkPull => {
-    if (!isRead) return readAll
-    memory.giveBack()
-    return Cause.done()
-  })
+  return Effect.suspend((): ChunkPull => isRead ? Cause.done() : readAll)
 }
 
 /** Reads until a buffer is full or the file ends. Returns the number of bytes. */
-const fill = ({ descriptor }: OpenFile, buffer: Buffer, start: number): Effect.Effect<number, BlobError> => {
+const fill = ({ descriptor }: OpenFile, buffer: Uint8Array, start: number): Effect.Effect<number, BlobError> => {
   const from = (filled: number): Effect.Effect<number, BlobError> =>
     Effect.flatMap(
       readInto(descriptor, filled === 0 ? buffer : buffer.subarray(filled), start + filled),
@@ -103,26 +83,22 @@ const fill = ({ descriptor }: OpenFile, buffer: Buffer, start: number): Effect.E
 }
 
 const readFrom = Effect.fnUntraced(function*(
-  { buffers, files }: ReadContext,
+  context: ReadContext,
   file: BlobFile,
   open: OpenFile,
   range: ByteRange | undefined
 ) {
-  const size = yield* files.size(open)
+  const size = yield* context.files.size(open)
   // Suspended, because an error captures a stack trace, which a slow reader would hold.
   const isShort = Effect.suspend(() => outOfRange(file, size))
   if (range !== undefined && range.end >= size) return yield* isShort
-  const memory = makeMemory(buffers)
   const start = range?.start ?? 0
   const stop = range === undefined ? size : range.end + 1
   let position = start
 
   return Effect.suspend((): ChunkPull => {
-    if (position >= stop) {
-      memory.giveBack()
-      return Cause.done()
-    }
-    const buffer = memory.take(Chunks.nextChunkBytes(position - start, stop - position))
+    if (position >= stop) return Cause.done()
+    const buffer = chunkOf(context, Chunks.nextChunkBytes(position - start, stop - position))
     return Effect.flatMap(readInto(open.descriptor, buffer, position), (bytesRead) => {
       if (bytesRead === 0) return isShort
       position += bytesRead
