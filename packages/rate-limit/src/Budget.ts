@@ -28,6 +28,11 @@ export interface BudgetRequest {
    * `BudgetOptions.advance`. A killed process leaves at most this amount counted that nobody used. Default 0.
    */
   readonly advanceMax?: number | undefined
+  /**
+   * Whether a request that does not fit waits three times `BudgetOptions.advance` and tries once more, because processes give
+   * back what they took in advance after twice that time at the latest. Inside a transaction it does not wait. Default false.
+   */
+  readonly mayWait?: boolean | undefined
 }
 
 /** A reserved amount of a day. */
@@ -59,11 +64,7 @@ export const Reserved = Data.taggedEnum<Reserved>()
 
 /** Budgets per UTC day. */
 export class Budget extends Context.Service<Budget, {
-  /**
-   * Reserves an amount if the day has it left. Without a `settle` it counts as used until the day ends. A request with
-   * `advanceMax` that does not fit waits three times `BudgetOptions.advance` and tries once more, since processes give back
-   * what they took in advance after twice that time at the latest.
-   */
+  /** Reserves an amount if the day has it left. Without a `settle` it counts as used until the day ends. */
   readonly reserve: (request: BudgetRequest) => Effect.Effect<Reserved, StorageError>
 
   /** Reserves several amounts in one unit of work. Returns one result per request, in order. */
@@ -135,12 +136,13 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
     return known.map((taken) => taken ?? results[next++]!)
   })
 
-  /** Tries takes once more that did not fit, and may fit when all processes have given back what they took in advance. */
+  /** Tries takes once more that did not fit, when all processes have given back what they took in advance. */
   const takeAgain = Effect.fnUntraced(function*(
+    requests: ReadonlyArray<BudgetRequest>,
     takes: ReadonlyArray<Counter.Take>,
     taken: ReadonlyArray<Counter.Taken>
   ) {
-    const known = taken.map((one, index) => one.accepted || takes[index]!.advanceMax === 0 ? one : undefined)
+    const known = taken.map((one, index) => one.accepted || requests[index]!.mayWait !== true ? one : undefined)
     if (advances === undefined || !known.includes(undefined) || (yield* isOpen)) return taken
     yield* Effect.sleep(Duration.millis(3 * advances.lastsMillis))
     return yield* takeRest(takes, known)
@@ -155,7 +157,7 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
     return Effect.flatMap(spend(takes), (spent) =>
       spent.every((taken) => taken !== undefined)
         ? Effect.succeed(reserved(spent))
-        : Effect.map(Effect.flatMap(takeRest(takes, spent), (taken) => takeAgain(takes, taken)), reserved))
+        : Effect.map(Effect.flatMap(takeRest(takes, spent), (taken) => takeAgain(requests, takes, taken)), reserved))
   }
 
   const reserve = (request: BudgetRequest) => Effect.map(reserveAll([request]), ([reserved]) => reserved!)
@@ -188,7 +190,7 @@ export const layer: Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> = la
 // internal
 // -----------------------------------------------------------------------------
 
-const takeOf = ({ advanceMax = 0, amount, key, limit }: BudgetRequest): Counter.Take => ({
+const takeOf = ({ advanceMax, amount, key, limit }: BudgetRequest): Counter.Take => ({
   key,
   limit,
   cost: amount,

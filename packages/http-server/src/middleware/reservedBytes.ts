@@ -44,7 +44,8 @@ export const reserve = Effect.fnUntraced(function*(
         limit: Math.max(limit - rest, 0),
         amount: left,
         // Of many small ranges, few need a statement.
-        advanceMax: amount * smallPart <= blockBytes ? blockBytes : 0
+        advanceMax: amount * smallPart <= blockBytes ? blockBytes : 0,
+        mayWait: true
       }))),
       (reserved): Block => ({ keys: limits.map(({ key }) => key), blockBytes, reserved, left, rest })
     ),
