@@ -215,7 +215,9 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
   const { accountHeldMax = 1_000, accountLookEvery = "10 seconds" } = options
   const { filteredMax = 1_000, inputPixelsPerMinute = inputPixelsPerMinuteDefault } = options
   const { moderationsMax = 8, planTable = PlanTable.defaults, queueLimit = "24 hours" } = options
-  const { file, find, get, usage, usageByKey } = yield* makeReads(Duration.fromInputUnsafe(options.resultAge ?? "1 second"))
+  const { file, find, get, usage, usageByKey } = yield* makeReads(
+    Duration.fromInputUnsafe(options.resultAge ?? "1 second")
+  )
   const { list, search } = yield* makeSearch({ filteredMax })
   const { changes, wait } = yield* makeWatch({ get, pollInterval: Duration.fromInputUnsafe(lookEvery) })
   const accountChanges = yield* makeAccountWatch({

@@ -90,7 +90,10 @@ it.effect("responds to a download through a signed URL as the router does", () =
       return [direct.status, direct.text]
     })
     assert.deepStrictEqual(yield* download(signed, { range: "bytes=2-4" }), [206, "234"])
-    assert.deepStrictEqual(yield* download(signed, { origin: "https://app.example.com", range: "bytes=0-0" }), [206, "0"])
+    assert.deepStrictEqual(yield* download(signed, { origin: "https://app.example.com", range: "bytes=0-0" }), [
+      206,
+      "0"
+    ])
     assert.strictEqual((yield* download(signed, { range: "bytes=10-" }))[0], 416)
     assert.deepStrictEqual(yield* download(signed, { "if-none-match": "*" }), [304, ""])
     assert.strictEqual((yield* download(signed, { "if-match": "\"other\"" }))[0], 412)

@@ -120,11 +120,13 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
 
   /** Returns the results of the takes that an advance covers. Inside a transaction there are none, since it may roll back. */
   const spend = (takes: ReadonlyArray<Counter.Take>): Effect.Effect<ReadonlyArray<Counter.Taken | undefined>> =>
-    advances === undefined ? Effect.succeed(takes.map(() => undefined)) : Effect.flatMap(isOpen, (isInTransaction) =>
-      Effect.map(Clock.Clock, (clock) => {
-        const now = monotonicMillis(clock)
-        return takes.map((take) => isInTransaction ? undefined : advances.spend(take, now))
-      }))
+    advances === undefined ?
+      Effect.succeed(takes.map(() => undefined)) :
+      Effect.flatMap(isOpen, (isInTransaction) =>
+        Effect.map(Clock.Clock, (clock) => {
+          const now = monotonicMillis(clock)
+          return takes.map((take) => isInTransaction ? undefined : advances.spend(take, now))
+        }))
 
   /** Takes what has no result yet. */
   const takeRest = Effect.fnUntraced(function*(

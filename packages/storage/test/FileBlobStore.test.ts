@@ -63,9 +63,12 @@ const handlesOf = (file: string) => {
 
 /** Waits until a background fiber has closed all of them. */
 const awaitClosed = (handles: () => number) =>
-  Effect.repeat(Effect.andThen(Effect.promise(() => new Promise<void>((done) => void setImmediate(done))), Effect.sync(handles)), {
-    until: (count) => count === 0
-  })
+  Effect.repeat(
+    Effect.andThen(Effect.promise(() => new Promise<void>((done) => void setImmediate(done))), Effect.sync(handles)),
+    {
+      until: (count) => count === 0
+    }
+  )
 
 it.effect("streams 256 MiB in and out in a fraction of that memory", () =>
   Effect.gen(function*() {

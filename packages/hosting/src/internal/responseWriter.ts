@@ -7,7 +7,10 @@ import { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
 /** Provides the writer. */
-export const layer: Layer.Layer<never> = Layer.succeed(ResponseWriter.ResponseWriter, (request) => connectionOf(request))
+export const layer: Layer.Layer<never> = Layer.succeed(
+  ResponseWriter.ResponseWriter,
+  (request) => connectionOf(request)
+)
 
 // -----------------------------------------------------------------------------
 // internal

@@ -8,7 +8,9 @@ export type RecentReads = ReturnType<typeof makeRecentReads>
  * Makes an empty memory of at most `keysMax` counters of minutes, each of which is kept for `lastsMillis` after it was read,
  * and not beyond its minute. Times are of the monotonic clock, in milliseconds. Forget a key that this process changes.
  */
-export const makeRecentReads = ({ keysMax, lastsMillis }: { readonly keysMax: number; readonly lastsMillis: number }) => {
+export const makeRecentReads = (
+  { keysMax, lastsMillis }: { readonly keysMax: number; readonly lastsMillis: number }
+) => {
   const recent = new Map<string, Read>()
   /** The latest read of each key that has not ended. */
   const running = new Map<string, object>()

@@ -41,9 +41,13 @@ export const makeOpenFiles = Effect.fnUntraced(function*(lasts: Duration.Duratio
   const drop = (dropped: ReadonlyArray<OpenFile>): Effect.Effect<void> => {
     for (const file of dropped) if (files.get(file.path) === file) files.delete(file.path)
     if (files.size === 0) hasFiles.closeUnsafe()
-    return Effect.forEach(dropped.filter(({ readers }) => readers === 0), ({ descriptor }) => closeDescriptor(descriptor), {
-      discard: true
-    })
+    return Effect.forEach(
+      dropped.filter(({ readers }) => readers === 0),
+      ({ descriptor }) => closeDescriptor(descriptor),
+      {
+        discard: true
+      }
+    )
   }
   const dropExpired = Effect.suspend(() => {
     const oldest = now() - lastsMillis
