@@ -27,7 +27,7 @@ export type OpenFiles = Effect.Success<ReturnType<typeof makeOpenFiles>>
 /**
  * Makes a set of open files. For `lasts` after a file was opened, further readers share it, so that one range after the other
  * does not open it again. Then it closes when its last reader is done. A file that was deleted or replaced by another process
- * is read for that time at most. Of `filesMax` shared files at a time; further ones are opened for their reader alone.
+ * is read for that time at most. At most `filesMax` files are shared; further ones are opened for their reader alone.
  */
 export const makeOpenFiles = Effect.fnUntraced(function*(lasts: Duration.Duration, filesMax: number) {
   const clock = yield* Clock.Clock
@@ -41,19 +41,20 @@ export const makeOpenFiles = Effect.fnUntraced(function*(lasts: Duration.Duratio
   const drop = (dropped: ReadonlyArray<OpenFile>): Effect.Effect<void> => {
     for (const file of dropped) if (files.get(file.path) === file) files.delete(file.path)
     if (files.size === 0) hasFiles.closeUnsafe()
-    return Effect.forEach(
-      dropped.filter(({ readers }) => readers === 0),
-      ({ descriptor }) => closeDescriptor(descriptor),
-      {
-        discard: true
-      }
-    )
+    const unused = dropped.filter(({ readers }) => readers === 0)
+    return Effect.forEach(unused, ({ descriptor }) => closeDescriptor(descriptor), { discard: true })
   }
   const dropExpired = Effect.suspend(() => {
     const oldest = now() - lastsMillis
     return drop(Array.from(files.values()).filter(({ openedAt }) => openedAt <= oldest))
   })
-  yield* Effect.addFinalizer(() => Effect.suspend(() => drop(Array.from(files.values()))))
+  let isClosed = false
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      isClosed = true
+      return drop(Array.from(files.values()))
+    })
+  )
   yield* hasFiles.await.pipe(
     Effect.andThen(Effect.sleep(lasts)),
     Effect.andThen(Effect.uninterruptible(dropExpired)),
@@ -72,7 +73,7 @@ export const makeOpenFiles = Effect.fnUntraced(function*(lasts: Duration.Duratio
       const openedAt = now()
       return Effect.map(openDescriptor(path, key), (descriptor) => {
         const file: OpenFile = { path, descriptor, openedAt, readers: 1, size: undefined }
-        if (lastsMillis > 0 && files.size < filesMax && !files.has(path)) {
+        if (lastsMillis > 0 && !isClosed && files.size < filesMax && !files.has(path)) {
           files.set(path, file)
           hasFiles.openUnsafe()
         }
