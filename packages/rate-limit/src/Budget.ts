@@ -9,6 +9,7 @@ import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Context, Data, DateTime, Duration, Effect, Layer } from "effect"
+import type { Advances } from "./internal/advances.ts"
 import * as Counter from "./internal/counter.ts"
 import { makeGivenBackAdvances } from "./internal/givenBackAdvances.ts"
 import { monotonicMillis } from "./internal/monotonic.ts"
@@ -118,6 +119,47 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
     run: (amounts: ReadonlyArray<Counter.Amount>) => Effect.as(store.add("day", summed(amounts)), amounts)
   })
 
+  const reserveAll = makeReserveAll({ advances, isOpen, takeFolded })
+  const reserve = (request: BudgetRequest) => Effect.map(reserveAll([request]), ([reserved]) => reserved!)
+
+  const settle = Effect.fn("Budget.settle")(({ amount, day, key }: Reservation, used: number) =>
+    used === amount ? Effect.void : Effect.asVoid(settleFolded({ key, period: day, amount: used - amount }))
+  )
+
+  const used = Effect.fn("Budget.used")(function*(key: string) {
+    const [counter] = yield* store.read("day", [key])
+    return counter === undefined ? 0 : counter.used - (advances?.leftOf(counter) ?? 0)
+  })
+
+  const sweep = Effect.fn("Budget.sweep")(function*(limit: number) {
+    // Yesterday is needed for reservations that are settled after midnight.
+    return yield* store.sweepCounters("day", 1, limit)
+  })
+
+  return Budget.of({ reserve, reserveAll, settle, used, sweep })
+})
+
+/** Creates budgets over the surrounding store. */
+export const layerWith = (options: BudgetOptions): Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> =>
+  Layer.effect(Budget, make(options))
+
+/** `layerWith` with default options. */
+export const layer: Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> = layerWith({})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The parts of a budget that reserve amounts. */
+interface Reserving {
+  readonly advances: Advances | undefined
+  readonly isOpen: Effect.Effect<boolean>
+  readonly takeFolded: (
+    takes: ReadonlyArray<Counter.Take>
+  ) => Effect.Effect<ReadonlyArray<Counter.Taken>, StorageError>
+}
+
+const makeReserveAll = ({ advances, isOpen, takeFolded }: Reserving) => {
   /** Returns the results of the takes that an advance covers. Inside a transaction there are none, since it may roll back. */
   const spend = (takes: ReadonlyArray<Counter.Take>): Effect.Effect<ReadonlyArray<Counter.Taken | undefined>> =>
     advances === undefined ?
@@ -152,7 +194,7 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
   }, Effect.uninterruptible)
 
   // Without a span, as a hit: a download of many ranges reserves often. Each set has a span with the number of its members.
-  const reserveAll = (requests: ReadonlyArray<BudgetRequest>) => {
+  return (requests: ReadonlyArray<BudgetRequest>) => {
     const takes = requests.map(takeOf)
     const reserved = (taken: ReadonlyArray<Counter.Taken>) =>
       takes.map((take, index) => reservedOf(take, taken[index]!))
@@ -161,36 +203,7 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
         ? Effect.succeed(reserved(spent))
         : Effect.map(Effect.flatMap(takeRest(takes, spent), (taken) => takeAgain(requests, takes, taken)), reserved))
   }
-
-  const reserve = (request: BudgetRequest) => Effect.map(reserveAll([request]), ([reserved]) => reserved!)
-
-  const settle = Effect.fn("Budget.settle")(({ amount, day, key }: Reservation, used: number) =>
-    used === amount ? Effect.void : Effect.asVoid(settleFolded({ key, period: day, amount: used - amount }))
-  )
-
-  const used = Effect.fn("Budget.used")(function*(key: string) {
-    const [counter] = yield* store.read("day", [key])
-    return counter === undefined ? 0 : counter.used - (advances?.leftOf(counter) ?? 0)
-  })
-
-  const sweep = Effect.fn("Budget.sweep")(function*(limit: number) {
-    // Yesterday is needed for reservations that are settled after midnight.
-    return yield* store.sweepCounters("day", 1, limit)
-  })
-
-  return Budget.of({ reserve, reserveAll, settle, used, sweep })
-})
-
-/** Creates budgets over the surrounding store. */
-export const layerWith = (options: BudgetOptions): Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> =>
-  Layer.effect(Budget, make(options))
-
-/** `layerWith` with default options. */
-export const layer: Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> = layerWith({})
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
+}
 
 const takeOf = ({ advanceMax, amount, key, limit }: BudgetRequest): Counter.Take => ({
   key,

@@ -103,31 +103,7 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
 
   const keptPlaces = yield* makeKeptPlaces(keep, release)
 
-  const acquireOne = Effect.fnUntraced(function*({ key, max }: PlaceRequest) {
-    const place = yield* acquireFolded({ key, max, lasts: lease })
-    if (place !== undefined) yield* heldPlaces.hold(place)
-    return place
-  })
-
-  /** Takes a free place, if necessary after other processes have released those that they keep, after twice the time. */
-  const takeFree = Effect.fnUntraced(function*(request: PlaceRequest, isInTransaction: boolean) {
-    // Repeated requests that are refused run no statement.
-    if (heldPlaces.countOf(request.key) - keptPlaces.countOf(request.key) >= request.max) return undefined
-    const place = yield* acquireOne(request)
-    if (place !== undefined || isInTransaction || request.mayBeKept !== true) return place
-    yield* Effect.interruptible(Effect.sleep(Duration.times(keep, 3)))
-    return (yield* keptPlaces.takeBack(request.key)) ?? (yield* acquireOne(request))
-  })
-
-  /** Takes a kept place, or a free one. Inside a transaction only a free one, which is free again if it rolls back. */
-  const take = (request: PlaceRequest): Effect.Effect<Lease.Place | undefined, StorageError> =>
-    Effect.flatMap(isOpen, (isInTransaction) => {
-      const isFull = heldPlaces.countOf(request.key) - keptPlaces.countOf(request.key) >= request.max
-      return isInTransaction || isFull ? takeFree(request, isInTransaction) : Effect.flatMap(
-        keptPlaces.takeBack(request.key),
-        (kept) => kept === undefined ? takeFree(request, false) : Effect.succeed(kept)
-      )
-    })
+  const take = makeTake({ acquireFolded, heldPlaces, isOpen, keep, keptPlaces, lease })
 
   const giveBack = (place: Lease.Place, { mayBeKept = false }: PlaceRequest) =>
     mayBeKept && heldPlaces.isHeld(place)
@@ -170,6 +146,47 @@ export const layer: Layer.Layer<Places, never, RateLimitStore | SecureRandom.Sec
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The parts of the places of a process that take them. */
+interface Taking {
+  readonly acquireFolded: Effect.Success<typeof makeAcquire>
+  readonly heldPlaces: Effect.Success<ReturnType<typeof makeHeldPlaces>>
+  readonly isOpen: Effect.Effect<boolean>
+  readonly keep: Duration.Duration
+  readonly keptPlaces: Effect.Success<ReturnType<typeof makeKeptPlaces>>
+  readonly lease: Duration.Duration
+}
+
+/** Makes the function that takes a place. It returns `undefined` if all are taken. */
+const makeTake = ({ acquireFolded, heldPlaces, isOpen, keep, keptPlaces, lease }: Taking) => {
+  const acquireOne = Effect.fnUntraced(function*({ key, max }: PlaceRequest) {
+    const place = yield* acquireFolded({ key, max, lasts: lease })
+    if (place !== undefined) yield* heldPlaces.hold(place)
+    return place
+  })
+
+  /** Takes a free place, if necessary after other processes have released those that they keep, after twice the time. */
+  const takeFree = Effect.fnUntraced(function*(request: PlaceRequest, isInTransaction: boolean) {
+    // Repeated requests that are refused run no statement.
+    if (heldPlaces.countOf(request.key) - keptPlaces.countOf(request.key) >= request.max) return undefined
+    const place = yield* acquireOne(request)
+    if (place !== undefined || isInTransaction || request.mayBeKept !== true) return place
+    yield* Effect.interruptible(Effect.sleep(Duration.times(keep, 3)))
+    return (yield* keptPlaces.takeBack(request.key)) ?? (yield* acquireOne(request))
+  })
+
+  /** Takes a kept place, or a free one. Inside a transaction only a free one, which is free again if it rolls back. */
+  const take = (request: PlaceRequest): Effect.Effect<Lease.Place | undefined, StorageError> =>
+    Effect.flatMap(isOpen, (isInTransaction) => {
+      const isFull = heldPlaces.countOf(request.key) - keptPlaces.countOf(request.key) >= request.max
+      return isInTransaction || isFull ? takeFree(request, isInTransaction) : Effect.flatMap(
+        keptPlaces.takeBack(request.key),
+        (kept) => kept === undefined ? takeFree(request, false) : Effect.succeed(kept)
+      )
+    })
+
+  return take
+}
 
 /** Makes the folded request for a place. It returns `undefined` if all are taken. */
 const makeAcquire = Effect.gen(function*() {

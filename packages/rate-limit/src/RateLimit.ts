@@ -96,31 +96,17 @@ const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
   const unitOfWork = yield* UnitOfWork
   const advances = yield* makeGivenBackAdvances("minute", options)
   const full = makeFullKeys({ keysMax: fullKeysMax, lasts: advances?.lastsMillis ?? Infinity })
-  const recent = makeRecentReads({
-    keysMax: peekKeysMax,
-    lastsMillis: Duration.toMillis(Duration.fromInputUnsafe(peekAge))
-  })
+  const recent = makeRecentReads(peekKeysMax, Duration.fromInputUnsafe(peekAge))
   const takeAll = yield* makeTakeAll("minute", advances)
 
   const take = Effect.fnUntraced(function*(takes: ReadonlyArray<Counter.Take>) {
     const sentAt = monotonicMillis(yield* Clock.Clock)
-    const results = yield* Effect.ensuring(
-      takeAll(takes),
-      Effect.sync(() => {
-        for (const { key } of takes) recent.forget(key)
-      })
-    )
+    const results = yield* Effect.ensuring(takeAll(takes), Effect.sync(() => recent.forget(takes)))
     // A transaction that is open may roll back, and its counts with it.
     if (!(yield* unitOfWork.isOpen)) {
       results.forEach((result, index) => full.remember(takes[index]!, result, sentAt))
     }
     return results
-  })
-
-  const read = Effect.fnUntraced(function*(keys: ReadonlyArray<string>) {
-    const counters = yield* store.read("minute", [...new Set(keys)])
-    const counterByKey = new Map(counters.map((counter) => [counter.key, counter]))
-    return keys.map((key) => counterByKey.get(key)!)
   })
 
   const takeFolded = yield* Folding.make({
@@ -129,17 +115,7 @@ const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
     keyOf: ({ key }: Counter.Take) => key,
     run: take
   })
-  const readFolded = yield* Folding.make({ name: "RateLimit.peek", membersMax, run: read })
-
-  const readOne = Effect.fnUntraced(function*(key: string, clock: Clock.Clock) {
-    const sentAt = monotonicMillis(clock)
-    const token = recent.begin(key)
-    const counter = yield* Effect.onError(readFolded(key), () => Effect.sync(() => recent.forget(key)))
-    // A transaction that is open may roll back.
-    if (yield* unitOfWork.isOpen) recent.forget(key)
-    else recent.keep(token, counter, sentAt)
-    return counter
-  })
+  const readOne = yield* makeRead(recent, membersMax)
 
   // Inside a transaction the storage decides, so that a hit that is rolled back is not counted.
   const canSpend = advances === undefined ? Effect.succeed(false) : Effect.map(unitOfWork.isOpen, (isOpen) => !isOpen)
@@ -191,6 +167,30 @@ export const layer: Layer.Layer<RateLimit, never, RateLimitStore | UnitOfWork> =
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Makes the function that reads the counter of a key, and keeps it. */
+const makeRead = Effect.fnUntraced(function*(recent: ReturnType<typeof makeRecentReads>, membersMax: number) {
+  const store = yield* RateLimitStore
+  const { isOpen } = yield* UnitOfWork
+
+  const read = Effect.fnUntraced(function*(keys: ReadonlyArray<string>) {
+    const counters = yield* store.read("minute", [...new Set(keys)])
+    const counterByKey = new Map(counters.map((counter) => [counter.key, counter]))
+    return keys.map((key) => counterByKey.get(key)!)
+  })
+
+  const readFolded = yield* Folding.make({ name: "RateLimit.peek", membersMax, run: read })
+
+  return Effect.fnUntraced(function*(key: string, clock: Clock.Clock) {
+    const sentAt = monotonicMillis(clock)
+    const token = recent.begin(key)
+    const counter = yield* Effect.onError(readFolded(key), () => Effect.sync(() => recent.forget([{ key }])))
+    // A transaction that is open may roll back.
+    if (yield* isOpen) recent.forget([{ key }])
+    else recent.keep(token, counter, sentAt)
+    return counter
+  })
+})
 
 const takeOf = ({ cost = 1, key, limit }: Hit): Counter.Take => ({ key, limit, cost, advanceMax: limit })
 

@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
       return meter.finish()
     }, Effect.scoped),
 
-    get: (key, range, { allocate = Buffer.allocUnsafeSlow } = {}) =>
+    get: (key, range, { allocate = newMemory } = {}) =>
       // In the scope of the channel, since one of its own needs more memory per reader.
       Stream.fromChannel(Channel.fromTransform((_, scope) =>
         Effect.andThen(
@@ -109,6 +109,8 @@ export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const newMemory = (size: number): Uint8Array => Buffer.allocUnsafeSlow(size)
 
 /** Files that are open at a time for further readers. */
 const openFilesMax = 256

@@ -51,15 +51,15 @@ export const streamOf = ({ first, rest }: OpenBlob): Stream.Stream<Uint8Array, B
   })))
 }
 
-/** Chunks of a blob. */
-export type Chunks = readonly [Uint8Array, ...Array<Uint8Array>]
-
-/** Reads the next chunks. */
-export type ChunkPull = Pull.Pull<Chunks, BlobError.BlobError>
-
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Chunks of a blob. */
+type Chunks = readonly [Uint8Array, ...Array<Uint8Array>]
+
+/** Reads the next chunks. */
+type ChunkPull = Pull.Pull<Chunks, BlobError.BlobError>
 
 /** A missing blob is a defect, because its record says that it exists. */
 const unavailableOrDie = (error: BlobError.BlobError) =>

@@ -89,13 +89,7 @@ export const layer = <R = never>(
             Effect.sync(() => measured.ended())
           ).pipe(
             Effect.andThen(inTime),
-            // Both at once, since each change of the context costs time.
-            Effect.updateContext((context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) =>
-              Context.add(Context.add(context, CurrentRequest, state), References.CurrentLogAnnotations, {
-                ...Context.get(context, References.CurrentLogAnnotations),
-                request_id: state.id
-              })
-            )
+            Effect.updateContext(contextOf(state))
           )
         })
         return options.trustedProxies.length === 0
@@ -109,6 +103,15 @@ export const layer = <R = never>(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Makes the function that adds the state of a request. Each change of the context costs time, so both parts are added at once. */
+const contextOf = (state: RequestState) => (context: RequestContext): RequestContext =>
+  Context.add(Context.add(context, CurrentRequest, state), References.CurrentLogAnnotations, {
+    ...Context.get(context, References.CurrentLogAnnotations),
+    request_id: state.id
+  })
+
+type RequestContext = Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>
 
 /** Whether responses carry limit headers. Those of probes, documents and operators do not. */
 const isLimited = (url: string) => url.startsWith("/v1/")

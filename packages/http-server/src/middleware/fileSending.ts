@@ -50,7 +50,8 @@ export const make = Effect.fnUntraced(function*(
     }
     const scope = yield* Effect.scope
     const transfer = new Transfers.Transfer({ rateMin, stallMax, timeMax })
-    const body = new FileBody()
+    // A mark of this response.
+    const body: object = { bytes: head.contentLength }
     const sending: Sending = {
       connection,
       open,
@@ -78,9 +79,6 @@ export const make = Effect.fnUntraced(function*(
 
 /** No limit of its own: the minimum rate limits the time. */
 const timeMax = Duration.infinity
-
-/** The body of a response that is written to its connection. */
-class FileBody {}
 
 /** A response that is written to its connection. */
 interface Sending {

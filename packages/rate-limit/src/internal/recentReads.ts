@@ -1,11 +1,9 @@
 /** Counters that were read a moment ago, so that a key that is read often needs few statements. */
+import { Duration } from "effect"
 import * as Counter from "./counter.ts"
 
-/** See `makeRecentReads`. */
-export type RecentReads = ReturnType<typeof makeRecentReads>
-
 /**
- * Makes an empty memory of at most `keysMax` counters of minutes, each of which is kept for `lastsMillis` after it was read,
+ * Makes an empty memory of at most `keysMax` counters of minutes, each of which is kept for `lasts` after it was read,
  * and not beyond its minute. Times are of the monotonic clock, in milliseconds. Forget a key that this process changes.
  */
 export const makeRecentReads = (
@@ -45,10 +43,12 @@ export const makeRecentReads = (
     recent.set(key, { counter, sentAt })
   }
 
-  /** Forgets the counter of a key, and a read that is running. */
-  const forget = (key: string): void => {
-    recent.delete(key)
-    running.delete(key)
+  /** Forgets the counters of keys, and reads that are running. */
+  const forget = (forgotten: ReadonlyArray<{ readonly key: string }>): void => {
+    for (const { key } of forgotten) {
+      recent.delete(key)
+      running.delete(key)
+    }
   }
 
   return { get, begin, keep, forget }

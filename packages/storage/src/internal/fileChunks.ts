@@ -6,7 +6,7 @@ import * as Chunks from "./chunks.ts"
 import { readInto } from "./fileCalls.ts"
 import type { BlobFile, OpenFile, OpenFiles } from "./openFiles.ts"
 
-/** What a read uses. */
+/** The files and the memory of reads. */
 export interface ReadContext {
   readonly files: OpenFiles
   /** Returns memory of this size or more for a chunk. New memory unless the reader passes its own: a socket may still hold the previous chunk. */

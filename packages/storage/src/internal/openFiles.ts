@@ -41,8 +41,7 @@ export const makeOpenFiles = Effect.fnUntraced(function*(lasts: Duration.Duratio
   const drop = (dropped: ReadonlyArray<OpenFile>): Effect.Effect<void> => {
     for (const file of dropped) if (files.get(file.path) === file) files.delete(file.path)
     if (files.size === 0) hasFiles.closeUnsafe()
-    const unused = dropped.filter(({ readers }) => readers === 0)
-    return Effect.forEach(unused, ({ descriptor }) => closeDescriptor(descriptor), { discard: true })
+    return closeUnused(dropped)
   }
   const dropExpired = Effect.suspend(() => {
     const oldest = now() - lastsMillis
@@ -94,10 +93,20 @@ export const makeOpenFiles = Effect.fnUntraced(function*(lasts: Duration.Duratio
     return file === undefined ? Effect.void : drop([file])
   }
 
-  const size = (file: OpenFile): Effect.Effect<number, BlobError> =>
-    file.size !== undefined
-      ? Effect.succeed(file.size)
-      : Effect.map(sizeOf(file.descriptor), (size) => file.size = size)
-
   return { acquire, release, forget, size }
 })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const size = (file: OpenFile): Effect.Effect<number, BlobError> =>
+  file.size !== undefined
+    ? Effect.succeed(file.size)
+    : Effect.map(sizeOf(file.descriptor), (size) => file.size = size)
+
+/** Closes those files that have no readers. */
+const closeUnused = (files: ReadonlyArray<OpenFile>): Effect.Effect<void> =>
+  Effect.forEach(files.filter(({ readers }) => readers === 0), ({ descriptor }) => closeDescriptor(descriptor), {
+    discard: true
+  })

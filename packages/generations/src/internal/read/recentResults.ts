@@ -20,7 +20,7 @@ export const makeRecentResults = (age: Duration.Duration) => {
     return undefined
   }
 
-  /** Keeps a generation that was read at `now`, if it has a result. One that is kept already stays as it is. */
+  /** Keeps a generation that was read at `now`, if it has a result. It does not replace an earlier one. */
   const keep = (text: string, generation: Generation, now: DateTime.Utc): void => {
     if (ageMillis === 0 || generation.output === null || recent.has(text)) return
     // The first one is the oldest.
