@@ -6,9 +6,8 @@ import * as Counter from "./counter.ts"
  * Makes an empty memory of at most `keysMax` counters of minutes, each of which is kept for `lasts` after it was read,
  * and not beyond its minute. Times are of the monotonic clock, in milliseconds. Forget a key that this process changes.
  */
-export const makeRecentReads = (
-  { keysMax, lastsMillis }: { readonly keysMax: number; readonly lastsMillis: number }
-) => {
+export const makeRecentReads = (keysMax: number, lasts: Duration.Duration) => {
+  const lastsMillis = Duration.toMillis(lasts)
   const recent = new Map<string, Read>()
   /** The latest read of each key that has not ended. */
   const running = new Map<string, object>()
