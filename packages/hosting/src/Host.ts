@@ -147,6 +147,7 @@ export const layer = (settings: Settings) =>
     return checks.pipe(
       Layer.provideMerge(
         Services.layer({
+          downloadAdvance: "100 millis",
           inputPixelsPerMinute,
           media,
           models,
