@@ -3,29 +3,10 @@
  * the account.
  */
 import { assert, describe, it } from "@effect/vitest"
-import type { ModelInput } from "@kinora/catalog/Model"
-import { Places } from "@kinora/rate-limit"
-import { Effect, Layer, Schedule, Schema } from "effect"
-import * as Books from "../src/Books.ts"
+import { Effect, Schedule } from "effect"
 import * as Client from "../src/Client.ts"
-import * as Drill from "../src/Drill.ts"
 import * as Program from "../src/Program.ts"
-import * as RawHttp from "../src/RawHttp.ts"
-import { makeSite } from "./sites.ts"
-
-const mebibyte = 1024 ** 2
-/** More than three blocks, so a stream that does not wait for its reader reserves a second one. */
-const size = 64 * mebibyte
-const large: ModelInput = {
-  ...Drill.model({ id: "drill-large" }),
-  kind: "video",
-  capabilities: ["text_to_video"],
-  output_formats: ["video/mp4"],
-  driver: { name: "scripted", options: { bytes: size } }
-}
-
-/** Bytes that a server reserves for a stream at a time (`downloadBlockBytes`). */
-const block = 16 * mebibyte
+import { block, readMin, serveLarge } from "./largeResult.ts"
 
 describe.concurrent("slow readers", { timeout: 600_000 }, () => {
   it.live("200 of them use less than 128 KiB each, slow the server down, and count by the bytes that were sent", () =>
@@ -97,53 +78,24 @@ describe.concurrent("slow readers", { timeout: 600_000 }, () => {
       // The readers had requested 512 MiB.
       assert.isAtMost(counted, 8 * block + 100)
     }))
-})
 
-/** Minimum number of bytes that a reader reads before it stops. */
-const readMin = 64 * 1024
+  it.live("that receive nothing for the time of the setting lose their connections and their places", () =>
+    Effect.gen(function*() {
+      const { account, open, server, used } = yield* serveLarge({ KINORA_RESPONSE_STALL_SECONDS: "2" })
+      yield* Effect.forEach(Array.from({ length: 8 }), () => open(server), { concurrency: 8 })
+      // The readers stay connected.
+      yield* account.released
+      assert.isBelow(yield* used(server), 8 * block)
+      assert.strictEqual((yield* Client.send(account.url(server), { method: "HEAD" })).status, 200)
+    }).pipe(Effect.scoped))
 
-const Account = Schema.fromJsonString(
-  Schema.Struct({ results: Schema.Struct({ download: Schema.Struct({ used_bytes_today: Schema.Int }) }) })
-)
-
-const decodeAccount = (bytes: Uint8Array) =>
-  Schema.decodeEffect(Account)(new TextDecoder().decode(bytes)).pipe(
-    Effect.map(({ results }) => results.download.used_bytes_today),
-    Effect.orDie
-  )
-
-/** Starts a server with one account that has a large result. */
-const serveLarge = Effect.fnUntraced(function*(settings: Readonly<Record<string, string>>) {
-  const site = yield* makeSite("Postgres", [large])
-  const environment = { ...site.environment, ...settings }
-  const server = yield* Program.startMeasuredServer(environment)
-  const books = yield* Layer.build(Books.layer(site))
-  const { id, key } = yield* Effect.provide(Books.openAccount({ credits: 1 }), books)
-  const created = yield* Client.make(server.baseUrl, key).createJob({ model: large.id })
-  const { output } = yield* Client.make(server.baseUrl, key).awaitEnd(created.id)
-  assert.strictEqual(output?.bytes, size)
-  const { pathname, search } = new URL(output?.url ?? "")
-  const target = `${pathname}${search}`
-
-  const held = Effect.provide(Places.Places.use((places) => places.held(`links:${id}`)), books)
-  const account = {
-    /** URL of the result on a server. All servers sign with the same keys. */
-    url: ({ baseUrl }: Program.Server) => `${baseUrl}${target}`,
-    /** Waits until no stream holds a place. Places are released after the bytes are counted. */
-    released: Effect.repeat(held, {
-      until: (count) => count === 0,
-      // Without pauses, the queries take the processor from the server.
-      schedule: Schedule.spaced("100 millis")
-    })
-  }
-  /** Bytes of the day that are used or reserved, as a server reports them. */
-  const used = ({ baseUrl }: Program.Server) =>
-    Effect.flatMap(Client.make(baseUrl, key).request("/v1/account"), ({ bytes }) => decodeAccount(bytes))
-  /** A reader that reads a part, stops, and disconnects when the scope closes. */
-  const open = Effect.fnUntraced(function*({ baseUrl }: Program.Server) {
-    const socket = yield* RawHttp.open(baseUrl)
-    yield* RawHttp.write(socket, { method: "GET", target })
-    return yield* RawHttp.readSome(socket, readMin)
-  })
-  return { account, environment, open, server, used }
+  it.live("of a suspended account lose their connections", () =>
+    Effect.gen(function*() {
+      const { account, open, server } = yield* serveLarge({})
+      yield* open(server)
+      yield* account.suspend
+      yield* account.released
+      const refused = yield* Client.send(account.url(server))
+      assert.deepStrictEqual([refused.status, Client.errorCodeOf(refused)], [403, "account_suspended"])
+    }).pipe(Effect.scoped))
 })

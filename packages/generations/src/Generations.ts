@@ -157,6 +157,11 @@ export class Generations extends Context.Service<
 
 /** Options for `Generations.layerWith`. */
 export interface GenerationsOptions {
+  /**
+   * Time for which a generation with a result is kept in memory for further calls of `file`, which then need no statement.
+   * For that time a result remains available after its account was erased. Default 1 second.
+   */
+  readonly resultAge?: Duration.Input | undefined
   /** Slots, quotas and prices of the plan tiers. Default: `PlanTable.defaults`. */
   readonly planTable?: PlanTable.PlanTable | undefined
   /** How often a waiting call reads the generation without a notification. Default 1 second. */
@@ -210,7 +215,9 @@ export const make = Effect.fnUntraced(function*(options: GenerationsOptions) {
   const { accountHeldMax = 1_000, accountLookEvery = "10 seconds" } = options
   const { filteredMax = 1_000, inputPixelsPerMinute = inputPixelsPerMinuteDefault } = options
   const { moderationsMax = 8, planTable = PlanTable.defaults, queueLimit = "24 hours" } = options
-  const { file, find, get, usage, usageByKey } = yield* makeReads
+  const { file, find, get, usage, usageByKey } = yield* makeReads(
+    Duration.fromInputUnsafe(options.resultAge ?? "1 second")
+  )
   const { list, search } = yield* makeSearch({ filteredMax })
   const { changes, wait } = yield* makeWatch({ get, pollInterval: Duration.fromInputUnsafe(lookEvery) })
   const accountChanges = yield* makeAccountWatch({

@@ -90,7 +90,7 @@ export const layer = (options: ServicesOptions) => {
         Operators.layerWith({}),
         Payments.layerWith(payments).pipe(Layer.provide(paymentProvider)),
         Places.layer,
-        RateLimit.layer,
+        RateLimit.layerWith({ peekAge: "1 second" }),
         Scheduler.layerWith(scheduler),
         Sessions.layerWith(sessions),
         Webhooks.layerWith(webhooks)

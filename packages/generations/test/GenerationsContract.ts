@@ -9,6 +9,7 @@ import * as TestTime from "@kinora/testkit/TestTime"
 import { Clock, DateTime, Effect, Exit, Fiber, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { type Failure, Generations } from "../src/Generations.ts"
+import { GenerationStore } from "../src/GenerationStore.ts"
 import { GenerationSweep } from "../src/GenerationSweep.ts"
 import { type layerMemory, openAccount, request, startWorker } from "./Assembly.ts"
 
@@ -332,6 +333,25 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual(yield* creditsOf(account.id), 100)
         yield* assertSound
       }).pipe(Effect.scoped))
+
+    it.effect("reads a generation with a result once per second for its files", () =>
+      Effect.gen(function*() {
+        const [account, other] = [yield* openAccount({ credits: 100 }), yield* openAccount({ credits: 100 })]
+        const { file, wait } = yield* Generations
+        const control = yield* ScriptedGenerator.Control
+        const { clearOutput } = yield* GenerationStore
+        const { id } = yield* createNew(account, "files")
+        assert.strictEqual((yield* refusalOf(file(id, "content")))._tag, "ResultNotReady")
+        yield* control.succeed(id)
+        yield* Effect.scoped(Effect.andThen(startWorker(), wait(account.id, id, "60 seconds")))
+        const { file: stored, generation } = yield* file(id, "content")
+        yield* clearOutput([generation.id])
+        yield* TestClock.adjust("999 millis")
+        assert.deepStrictEqual((yield* file(id, "content", account.id)).file, stored)
+        assert.strictEqual((yield* refusalOf(file(id, "content", other.id)))._tag, "NotFound")
+        yield* TestClock.adjust("1 millis")
+        assert.strictEqual((yield* refusalOf(file(id, "content")))._tag, "ResultExpired")
+      }))
 
     it.effect("deletes the files at the end of the download window and keeps the job", () =>
       Effect.gen(function*() {

@@ -147,6 +147,7 @@ export const layer = (settings: Settings) =>
     return checks.pipe(
       Layer.provideMerge(
         Services.layer({
+          downloadAdvance: "100 millis",
           inputPixelsPerMinute,
           media,
           models,
@@ -221,6 +222,8 @@ const layerFiles = ({ dataDirectory, partialFileAge, partialFileInterval, storag
   ResponsiveBlobStore.layer({ silenceMax: storageSilence }).pipe(
     Layer.provide(FileBlobStore.layer({
       directory: join(dataDirectory, "files"),
+      // Players ask for one range after the other.
+      keepOpen: "1 second",
       partialAgeMax: partialFileAge,
       partialInterval: partialFileInterval
     }))

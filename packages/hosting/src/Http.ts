@@ -22,6 +22,7 @@ import * as EarlyRequests from "./internal/earlyRequests.ts"
 import { findConsole, findReference } from "./internal/pageDirectories.ts"
 import * as RequestContext from "./internal/requestContext.ts"
 import * as RequestTarget from "./internal/requestTarget.ts"
+import * as ResponseWriter from "./internal/responseWriter.ts"
 import * as OperatorListener from "./OperatorListener.ts"
 import { CurrentPlanTable } from "./Services.ts"
 import type { Settings } from "./Settings.ts"
@@ -105,7 +106,7 @@ export const layer = (
       Layer.provideMerge(layerStopWaiting(Effect.andThen(endConnections, onStop))),
       Layer.provideMerge(
         HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
-          Layer.provide([Layer.succeed(Readiness.Readiness, readiness), RequestContext.layer])
+          Layer.provide([Layer.succeed(Readiness.Readiness, readiness), RequestContext.layer, ResponseWriter.layer])
         )
       ),
       Layer.provideMerge(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: grace }))

@@ -5,7 +5,7 @@ import { Services } from "@kinora/generations"
 import { Generation } from "@kinora/http-api"
 import { Media } from "@kinora/media"
 import { Budget } from "@kinora/rate-limit"
-import { Context, Layer, Schema } from "effect"
+import { Context, type Duration, Layer, Schema } from "effect"
 import * as Crypto from "./Crypto.ts"
 
 /** Options for `Services.layer`. */
@@ -24,6 +24,11 @@ export interface ServicesOptions extends
 {
   /** Limits of images and videos. Default: those of `Media`. */
   readonly media?: Media.MediaOptions | undefined
+  /**
+   * Time for which a process may keep bytes of the day that it took in advance for small downloads. Several processes on one
+   * database wait for each other at most three times as long. Default 0, none.
+   */
+  readonly downloadAdvance?: Duration.Input | undefined
 }
 
 /** The plan table of this host, which the HTTP interface shows. */
@@ -45,10 +50,10 @@ const attemptsMax = 3
  * The use-cases, the domain services and the rate limits. Requires `Stores`, a
  * `BlobStore`, `Notifications` and `Webhook.layerProtection`.
  */
-export const layer = ({ media, planTable = PlanTable.defaults, ...options }: ServicesOptions) =>
+export const layer = ({ downloadAdvance, media, planTable = PlanTable.defaults, ...options }: ServicesOptions) =>
   Layer.mergeAll(
     Services.layer({ ...options, params: clientParams, planTable, scheduler: { attemptsMax } }),
-    Budget.layer,
+    Budget.layerWith({ advance: downloadAdvance }),
     Layer.succeed(CurrentPlanTable, planTable)
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(Crypto.layerDigest, Crypto.layerSecureRandom, Media.layer(media)))

@@ -69,7 +69,6 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
       HealthRoutes.layer,
       HealthRoutes.layerMonitoring(all)
     ]),
-    Layer.provide(Suspensions.layer),
     Layer.provide([SchemaErrors.layer, Authentication.layerBearer, Authentication.layerContent(all)])
   )
   const routes = Layer.mergeAll(
@@ -80,7 +79,7 @@ export const layerWith = (options: Partial<HttpServerOptions>): Layer.Layer<neve
     DocumentRoutes.layerDocument(all),
     ConsoleRoutes.layerWith(all),
     Edge.layer(all, clientRoutes(all), DirectRoutes.make(all))
-  ).pipe(Layer.provide(authentication))
+  ).pipe(Layer.provide([authentication, Suspensions.layer]))
   if (all.docs) return Layer.mergeAll(routes, DocumentRoutes.layerPage(all))
   return all.console ? Layer.mergeAll(routes, ConsolePages.layerRoot(all)) : routes
 }

@@ -69,3 +69,43 @@ it.effect("responds to a request for a new job as the router does", () =>
     yield* suspend(account.id)
     assert.strictEqual(yield* create({ "idempotency-key": "a" }), 403)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("responds to a download through a signed URL as the router does", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ resultDownloadMultiple: 2 })
+    const { account, key } = yield* Host.openAccount()
+    const { id } = yield* Host.addCompleted(account, new TextEncoder().encode("0123456789"))
+    const { json } = yield* send("GET", `/v1/generations/${id}`, { key })
+    const { pathname, search } = new URL(
+      (json as { readonly output: { readonly url: string } }).output.url
+    )
+    const signed = `${pathname}${search}`
+    /** Sends a request directly, and with another query, which leads to the router. Returns status and body of both. */
+    const download = Effect.fnUntraced(function*(url: string, headers: Readonly<Record<string, string>> = {}) {
+      const direct = yield* send("GET", url, { headers })
+      const routed = yield* send("GET", `${url}&download=0`, { headers })
+      assert.deepStrictEqual(shapeOf(direct), shapeOf(routed))
+      assert.strictEqual(direct.headers["x-ratelimit-remaining"], routed.headers["x-ratelimit-remaining"])
+      assert.strictEqual(direct.text, routed.text)
+      return [direct.status, direct.text]
+    })
+    assert.deepStrictEqual(yield* download(signed, { range: "bytes=2-4" }), [206, "234"])
+    assert.deepStrictEqual(yield* download(signed, { origin: "https://app.example.com", range: "bytes=0-0" }), [
+      206,
+      "0"
+    ])
+    assert.strictEqual((yield* download(signed, { range: "bytes=10-" }))[0], 416)
+    assert.deepStrictEqual(yield* download(signed, { "if-none-match": "*" }), [304, ""])
+    assert.strictEqual((yield* download(signed, { "if-match": "\"other\"" }))[0], 412)
+    assert.strictEqual((yield* send("GET", signed)).status, 200)
+    assert.strictEqual((yield* download(signed))[0], 429)
+    // The signature of one file is none of another.
+    assert.strictEqual((yield* send("GET", signed.replace("/content", "/thumb"))).status, 401)
+    assert.strictEqual((yield* send("GET", signed.replace(/..$/, "xx"))).status, 401)
+    const { suspend } = yield* Accounts.Accounts
+    yield* suspend(account.id)
+    yield* TestClock.adjust("5 seconds")
+    assert.strictEqual((yield* download(signed))[0], 403)
+    yield* TestClock.adjust("24 hours")
+    assert.strictEqual((yield* download(signed))[0], 410)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))

@@ -6,8 +6,8 @@ import { RoundTrips } from "@kinora/testkit"
 import { Effect, Schema } from "effect"
 import * as Host from "./Host.ts"
 
-/** Upper bounds: the job, a place, the bytes of the day, the limit in the headers, and the end of the place. */
-const bounds = { withLink: 5, withKey: 5, notModified: 2 }
+/** A place, the bytes of the day, the limit in the headers or that of the key, and the end of the place. The job was read before. */
+const bounds = { withLink: 4, withKey: 4, notModified: 1 }
 
 it.live("downloads send no more statements than these", () =>
   Effect.gen(function*() {
@@ -39,14 +39,20 @@ it.live("downloads send no more statements than these", () =>
         return statements - looks
       })
 
+      /** The process keeps what it has read for a second, which may end before a request. */
+      const least = <E, R>(statements: Effect.Effect<number, E, R>) =>
+        Effect.map(Effect.replicateEffect(statements, 5), (all) => Math.min(...all))
+
       const headers = { range: "bytes=10-50009" }
       const withLink = statementsOf("links", `${link.pathname}${link.search}`, { headers }, 206)
       // The first request also reads whether the account is suspended.
       yield* withLink
       return {
-        withLink: yield* withLink,
-        withKey: yield* statementsOf("streams", link.pathname, { key, headers }, 206),
-        notModified: yield* statementsOf("streams", link.pathname, { key, headers: { "if-none-match": "*" } }, 304)
+        withLink: yield* least(withLink),
+        withKey: yield* least(statementsOf("streams", link.pathname, { key, headers }, 206)),
+        notModified: yield* least(
+          statementsOf("streams", link.pathname, { key, headers: { "if-none-match": "*" } }, 304)
+        )
       }
     }).pipe(Effect.scoped, Effect.provide(Host.layerSql(database)))
     assert.deepStrictEqual(costs, bounds)

@@ -8,7 +8,8 @@
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Clock, Context, Data, DateTime, type Duration, Effect, Layer } from "effect"
+import { Clock, Context, Data, DateTime, Duration, Effect, Layer } from "effect"
+import type { Advances } from "./internal/advances.ts"
 import * as Counter from "./internal/counter.ts"
 import { makeGivenBackAdvances } from "./internal/givenBackAdvances.ts"
 import { monotonicMillis } from "./internal/monotonic.ts"
@@ -28,6 +29,11 @@ export interface BudgetRequest {
    * `BudgetOptions.advance`. A killed process leaves at most this amount counted that nobody used. Default 0.
    */
   readonly advanceMax?: number | undefined
+  /**
+   * Whether a request that does not fit waits three times `BudgetOptions.advance` and tries once more, because processes give
+   * back what they took in advance after twice that time at the latest. Inside a transaction it does not wait. Default false.
+   */
+  readonly mayWait?: boolean | undefined
 }
 
 /** A reserved amount of a day. */
@@ -113,27 +119,8 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
     run: (amounts: ReadonlyArray<Counter.Amount>) => Effect.as(store.add("day", summed(amounts)), amounts)
   })
 
-  /** Returns the results of the takes that an advance covers. Inside a transaction there are none, since it may roll back. */
-  const spend = Effect.fnUntraced(function*(takes: ReadonlyArray<Counter.Take>) {
-    if (advances === undefined || (yield* isOpen)) return takes.map(() => undefined)
-    const now = monotonicMillis(yield* Clock.Clock)
-    return takes.map((take) => advances.spend(take, now))
-  })
-
-  const reserve = Effect.fn("Budget.reserve")(function*(request: BudgetRequest) {
-    const take = takeOf(request)
-    const [spent] = yield* spend([take])
-    return reservedOf(take, spent ?? (yield* takeFolded([take]))[0]!)
-  })
-
-  const reserveAll = Effect.fn("Budget.reserveAll")(function*(requests: ReadonlyArray<BudgetRequest>) {
-    const takes = requests.map(takeOf)
-    const spent = yield* spend(takes)
-    const open = takes.filter((_, index) => spent[index] === undefined)
-    const results = open.length === 0 ? [] : yield* takeFolded(open)
-    let next = 0
-    return takes.map((take, index) => reservedOf(take, spent[index] ?? results[next++]!))
-  })
+  const reserveAll = makeReserveAll({ advances, isOpen, takeFolded })
+  const reserve = (request: BudgetRequest) => Effect.map(reserveAll([request]), ([reserved]) => reserved!)
 
   const settle = Effect.fn("Budget.settle")(({ amount, day, key }: Reservation, used: number) =>
     used === amount ? Effect.void : Effect.asVoid(settleFolded({ key, period: day, amount: used - amount }))
@@ -162,6 +149,61 @@ export const layer: Layer.Layer<Budget, never, RateLimitStore | UnitOfWork> = la
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The parts of a budget that reserve amounts. */
+interface Reserving {
+  readonly advances: Advances | undefined
+  readonly isOpen: Effect.Effect<boolean>
+  readonly takeFolded: (
+    takes: ReadonlyArray<Counter.Take>
+  ) => Effect.Effect<ReadonlyArray<Counter.Taken>, StorageError>
+}
+
+const makeReserveAll = ({ advances, isOpen, takeFolded }: Reserving) => {
+  /** Returns the results of the takes that an advance covers. Inside a transaction there are none, since it may roll back. */
+  const spend = (takes: ReadonlyArray<Counter.Take>): Effect.Effect<ReadonlyArray<Counter.Taken | undefined>> =>
+    advances === undefined ?
+      Effect.succeed(takes.map(() => undefined)) :
+      Effect.flatMap(isOpen, (isInTransaction) =>
+        Effect.map(Clock.Clock, (clock) => {
+          const now = monotonicMillis(clock)
+          return takes.map((take) => isInTransaction ? undefined : advances.spend(take, now))
+        }))
+
+  /** Takes what has no result yet. */
+  const takeRest = Effect.fnUntraced(function*(
+    takes: ReadonlyArray<Counter.Take>,
+    known: ReadonlyArray<Counter.Taken | undefined>
+  ) {
+    const results = yield* takeFolded(takes.filter((_, index) => known[index] === undefined))
+    let next = 0
+    return known.map((taken) => taken ?? results[next++]!)
+  })
+
+  /** Tries takes once more that did not fit, when all processes have given back what they took in advance. */
+  const takeAgain = Effect.fnUntraced(function*(
+    requests: ReadonlyArray<BudgetRequest>,
+    takes: ReadonlyArray<Counter.Take>,
+    taken: ReadonlyArray<Counter.Taken>
+  ) {
+    const known = taken.map((one, index) => one.accepted || requests[index]!.mayWait !== true ? one : undefined)
+    if (advances === undefined || !known.includes(undefined) || (yield* isOpen)) return taken
+    yield* Effect.sleep(Duration.millis(3 * advances.lastsMillis))
+    return yield* takeRest(takes, known)
+    // An interrupted call would not give back what is taken already.
+  }, Effect.uninterruptible)
+
+  // Without a span, as a hit: a download of many ranges reserves often. Each set has a span with the number of its members.
+  return (requests: ReadonlyArray<BudgetRequest>) => {
+    const takes = requests.map(takeOf)
+    const reserved = (taken: ReadonlyArray<Counter.Taken>) =>
+      takes.map((take, index) => reservedOf(take, taken[index]!))
+    return Effect.flatMap(spend(takes), (spent) =>
+      spent.every((taken) => taken !== undefined)
+        ? Effect.succeed(reserved(spent))
+        : Effect.map(Effect.flatMap(takeRest(takes, spent), (taken) => takeAgain(requests, takes, taken)), reserved))
+  }
+}
 
 const takeOf = ({ advanceMax, amount, key, limit }: BudgetRequest): Counter.Take => ({
   key,

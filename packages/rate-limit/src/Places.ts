@@ -103,43 +103,27 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
 
   const keptPlaces = yield* makeKeptPlaces(keep, release)
 
-  /** Takes a kept place, or a free one. Inside a transaction only a free one, which is free again if it rolls back. */
-  const take = Effect.fnUntraced(function*({ key, max, mayBeKept = false }: PlaceRequest) {
-    const isInTransaction = yield* isOpen
-    // Repeated requests that are refused run no statement.
-    if (heldPlaces.countOf(key) - keptPlaces.countOf(key) >= max) return undefined
-    const takeOne = Effect.gen(function*() {
-      const kept = isInTransaction ? undefined : yield* keptPlaces.takeBack(key)
-      if (kept !== undefined) return kept
-      const place = yield* acquireFolded({ key, max, lasts: lease })
-      if (place !== undefined) yield* heldPlaces.hold(place)
-      return place
-    })
-    // Places that another process keeps are released after twice the time.
-    const takeLater = mayBeKept && !isInTransaction
-      ? Effect.andThen(Effect.interruptible(Effect.sleep(Duration.times(keep, 3))), takeOne)
-      : Effect.undefined
-    return (yield* takeOne) ?? (yield* takeLater)
-  })
+  const take = makeTake({ acquireFolded, heldPlaces, isOpen, keep, keptPlaces, lease })
 
-  const giveBack = Effect.fnUntraced(function*(place: Lease.Place, { mayBeKept = false }: PlaceRequest) {
-    // A transaction that rolls back would keep the place.
-    yield* mayBeKept && heldPlaces.isHeld(place) && !(yield* isOpen) ? keptPlaces.keep(place) : release([place])
-  })
+  const giveBack = (place: Lease.Place, { mayBeKept = false }: PlaceRequest) =>
+    mayBeKept && heldPlaces.isHeld(place)
+      // A transaction that rolls back would keep the place.
+      ? Effect.flatMap(isOpen, (isInTransaction) => isInTransaction ? release([place]) : keptPlaces.keep(place))
+      : release([place])
 
   return Places.of({
-    acquire: Effect.fn("Places.acquire")(function*(request: PlaceRequest) {
-      const scope = yield* Scope.Scope
-      const place = yield* take(request)
-      if (place === undefined) return false
-      // Not by `acquireRelease`, which would release in the transaction of the caller, even
-      // after its end. This finalizer runs in the transaction of the fiber that closes the scope.
-      yield* Scope.addFinalizerExit(scope, (exit) =>
-        request.onInterrupt === "expire" && Exit.hasInterrupts(exit)
-          ? Effect.sync(() => heldPlaces.drop(place))
-          : giveBack(place, request))
-      return true
-    }, Effect.uninterruptible),
+    // Without a span: each download takes a place. Each set has a span with the number of its members.
+    acquire: (request) =>
+      Effect.uninterruptible(Effect.flatMap(take(request), (place) => {
+        if (place === undefined) return Effect.succeed(false)
+        // Not by `acquireRelease`, which would release in the transaction of the caller, even
+        // after its end. This finalizer runs in the transaction of the fiber that closes the scope.
+        const end = (exit: Exit.Exit<unknown, unknown>) =>
+          request.onInterrupt === "expire" && Exit.hasInterrupts(exit)
+            ? Effect.sync(() => heldPlaces.drop(place))
+            : giveBack(place, request)
+        return Effect.flatMap(Scope.Scope, (scope) => Effect.as(Scope.addFinalizerExit(scope, end), true))
+      })),
     acquireFor: Effect.fn("Places.acquireFor")(function*(request: TimedPlaceRequest) {
       return (yield* acquireFolded(request)) !== undefined
     }),
@@ -162,6 +146,47 @@ export const layer: Layer.Layer<Places, never, RateLimitStore | SecureRandom.Sec
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The parts of the places of a process that take them. */
+interface Taking {
+  readonly acquireFolded: Effect.Success<typeof makeAcquire>
+  readonly heldPlaces: Effect.Success<ReturnType<typeof makeHeldPlaces>>
+  readonly isOpen: Effect.Effect<boolean>
+  readonly keep: Duration.Duration
+  readonly keptPlaces: Effect.Success<ReturnType<typeof makeKeptPlaces>>
+  readonly lease: Duration.Duration
+}
+
+/** Makes the function that takes a place. It returns `undefined` if all are taken. */
+const makeTake = ({ acquireFolded, heldPlaces, isOpen, keep, keptPlaces, lease }: Taking) => {
+  const acquireOne = Effect.fnUntraced(function*({ key, max }: PlaceRequest) {
+    const place = yield* acquireFolded({ key, max, lasts: lease })
+    if (place !== undefined) yield* heldPlaces.hold(place)
+    return place
+  })
+
+  /** Takes a free place, if necessary after other processes have released those that they keep, after twice the time. */
+  const takeFree = Effect.fnUntraced(function*(request: PlaceRequest, isInTransaction: boolean) {
+    // Repeated requests that are refused run no statement.
+    if (heldPlaces.countOf(request.key) - keptPlaces.countOf(request.key) >= request.max) return undefined
+    const place = yield* acquireOne(request)
+    if (place !== undefined || isInTransaction || request.mayBeKept !== true) return place
+    yield* Effect.interruptible(Effect.sleep(Duration.times(keep, 3)))
+    return (yield* keptPlaces.takeBack(request.key)) ?? (yield* acquireOne(request))
+  })
+
+  /** Takes a kept place, or a free one. Inside a transaction only a free one, which is free again if it rolls back. */
+  const take = (request: PlaceRequest): Effect.Effect<Lease.Place | undefined, StorageError> =>
+    Effect.flatMap(isOpen, (isInTransaction) => {
+      const isFull = heldPlaces.countOf(request.key) - keptPlaces.countOf(request.key) >= request.max
+      return isInTransaction || isFull ? takeFree(request, isInTransaction) : Effect.flatMap(
+        keptPlaces.takeBack(request.key),
+        (kept) => kept === undefined ? takeFree(request, false) : Effect.succeed(kept)
+      )
+    })
+
+  return take
+}
 
 /** Makes the folded request for a place. It returns `undefined` if all are taken. */
 const makeAcquire = Effect.gen(function*() {

@@ -8,11 +8,12 @@
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Clock, Context, DateTime, type Duration, Effect, Layer } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Layer } from "effect"
 import * as Counter from "./internal/counter.ts"
 import { makeFullKeys } from "./internal/fullKeys.ts"
 import { makeGivenBackAdvances } from "./internal/givenBackAdvances.ts"
 import { monotonicMillis } from "./internal/monotonic.ts"
+import { makeRecentReads } from "./internal/recentReads.ts"
 import { makeTakeAll } from "./internal/takeAll.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
@@ -80,30 +81,32 @@ export interface RateLimitOptions {
   readonly advance?: Duration.Input | undefined
   /** The maximum number of keys with hits that were taken in advance. Default 10,000. */
   readonly advanceKeysMax?: number | undefined
+  /**
+   * The time for which a counter that `peek` has read is kept for further calls. For that time, `peek` does not see hits
+   * of other processes. Default 0, none.
+   */
+  readonly peekAge?: Duration.Input | undefined
+  /** The maximum number of keys whose counter is kept. Default 10,000. */
+  readonly peekKeysMax?: number | undefined
 }
 
 const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
-  const { fullKeysMax = 10_000, membersMax = 4_096 } = options
+  const { fullKeysMax = 10_000, membersMax = 4_096, peekAge = 0, peekKeysMax = 10_000 } = options
   const store = yield* RateLimitStore
   const unitOfWork = yield* UnitOfWork
   const advances = yield* makeGivenBackAdvances("minute", options)
   const full = makeFullKeys({ keysMax: fullKeysMax, lasts: advances?.lastsMillis ?? Infinity })
+  const recent = makeRecentReads(peekKeysMax, Duration.fromInputUnsafe(peekAge))
   const takeAll = yield* makeTakeAll("minute", advances)
 
   const take = Effect.fnUntraced(function*(takes: ReadonlyArray<Counter.Take>) {
     const sentAt = monotonicMillis(yield* Clock.Clock)
-    const results = yield* takeAll(takes)
+    const results = yield* Effect.ensuring(takeAll(takes), Effect.sync(() => recent.forget(takes)))
     // A transaction that is open may roll back, and its counts with it.
     if (!(yield* unitOfWork.isOpen)) {
       results.forEach((result, index) => full.remember(takes[index]!, result, sentAt))
     }
     return results
-  })
-
-  const read = Effect.fnUntraced(function*(keys: ReadonlyArray<string>) {
-    const counters = yield* store.read("minute", [...new Set(keys)])
-    const counterByKey = new Map(counters.map((counter) => [counter.key, counter]))
-    return keys.map((key) => counterByKey.get(key)!)
   })
 
   const takeFolded = yield* Folding.make({
@@ -112,7 +115,7 @@ const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
     keyOf: ({ key }: Counter.Take) => key,
     run: take
   })
-  const readFolded = yield* Folding.make({ name: "RateLimit.peek", membersMax, run: read })
+  const readOne = yield* makeRead(recent, membersMax)
 
   // Inside a transaction the storage decides, so that a hit that is rolled back is not counted.
   const canSpend = advances === undefined ? Effect.succeed(false) : Effect.map(unitOfWork.isOpen, (isOpen) => !isOpen)
@@ -142,9 +145,10 @@ const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
 
     peek: Effect.fnUntraced(function*(hit: Hit) {
       const take = takeOf(hit)
-      const refusal = full.refuse(take, yield* Clock.Clock)
+      const clock = yield* Clock.Clock
+      const refusal = full.refuse(take, clock)
       if (refusal !== undefined) return verdictOf(take, refusal)
-      const counter = yield* readFolded(take.key)
+      const counter = recent.get(take.key, monotonicMillis(clock)) ?? (yield* readOne(take.key, clock))
       const used = counter.used - (advances?.leftOf(counter) ?? 0)
       return verdictOf(take, { ...counter, used, accepted: used + take.cost <= take.limit })
     }),
@@ -163,6 +167,30 @@ export const layer: Layer.Layer<RateLimit, never, RateLimitStore | UnitOfWork> =
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Makes the function that reads the counter of a key, and keeps it. */
+const makeRead = Effect.fnUntraced(function*(recent: ReturnType<typeof makeRecentReads>, membersMax: number) {
+  const store = yield* RateLimitStore
+  const { isOpen } = yield* UnitOfWork
+
+  const read = Effect.fnUntraced(function*(keys: ReadonlyArray<string>) {
+    const counters = yield* store.read("minute", [...new Set(keys)])
+    const counterByKey = new Map(counters.map((counter) => [counter.key, counter]))
+    return keys.map((key) => counterByKey.get(key)!)
+  })
+
+  const readFolded = yield* Folding.make({ name: "RateLimit.peek", membersMax, run: read })
+
+  return Effect.fnUntraced(function*(key: string, clock: Clock.Clock) {
+    const sentAt = monotonicMillis(clock)
+    const token = recent.begin(key)
+    const counter = yield* Effect.onError(readFolded(key), () => Effect.sync(() => recent.forget([{ key }])))
+    // A transaction that is open may roll back.
+    if (yield* isOpen) recent.forget([{ key }])
+    else recent.keep(token, counter, sentAt)
+    return counter
+  })
+})
 
 const takeOf = ({ cost = 1, key, limit }: Hit): Counter.Take => ({ key, limit, cost, advanceMax: limit })
 

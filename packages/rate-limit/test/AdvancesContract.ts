@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { StorageError } from "@kinora/persistence/StorageError"
 import * as TestTime from "@kinora/testkit/TestTime"
-import { Context, Effect, Exit, Layer, Random, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Random, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Budget, RateLimit, RateLimitStore } from "../src/index.ts"
 
@@ -190,6 +190,36 @@ export const suite = <E>(
         assert.isAtMost(used, 10_000)
         yield* TestTime.advance("2 seconds")
         assert.strictEqual(yield* other.used("bytes"), used)
+      }))
+
+    it.effect("of budgets reject no request of another process that may wait until they are given back", () =>
+      Effect.gen(function*() {
+        const [busy, other] = [yield* makeProcess, yield* makeProcess]
+        yield* TestClock.setTime(150 * day)
+        const request = { key: "waiting", limit: 10_000, amount: 10, advanceMax: 4_000 }
+        for (let n = 0; n < 200; n++) yield* busy.reserve(request)
+        // The rest of the day fits only without the advance.
+        const all = { key: "waiting", limit: 10_000, amount: 8_000 }
+        assert.strictEqual((yield* other.reserve(all))._tag, "Refused")
+        const waiting = yield* Effect.forkChild(other.reserve({ ...all, mayWait: true }))
+        yield* TestTime.advance("2900 millis")
+        assert.isUndefined(waiting.pollUnsafe())
+        yield* TestTime.advance("100 millis")
+        assert.strictEqual((yield* Fiber.join(waiting))._tag, "Granted")
+        assert.strictEqual(yield* other.used("waiting"), 10_000)
+      }))
+
+    it.effect("of budgets let a request wait once, and not in a transaction", () =>
+      Effect.gen(function*() {
+        const { calls, reserve } = yield* makeProcess
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const request = { key: "full", limit: 10, amount: 11, mayWait: true }
+        const waiting = yield* Effect.forkChild(reserve(request))
+        yield* TestTime.advance("3 seconds")
+        assert.strictEqual((yield* Fiber.join(waiting))._tag, "Refused")
+        assert.strictEqual(calls.take, 2)
+        assert.strictEqual((yield* atomically(reserve(request)))._tag, "Refused")
+        assert.strictEqual(calls.take, 3)
       }))
 
     it.effect("of budgets end with their day", () =>

@@ -124,6 +124,49 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.isFalse((yield* hit({ key: "nothing", limit: 0 })).accepted)
       }))
 
+    it.effect("keeps a counter that was peeked for its time, within its minute, until this process hits its key", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(20 * minute + 30_000)
+        const store = yield* RateLimitStore
+        let reads = 0
+        const { hit, peek } = yield* Effect.provideService(instance({ peekAge: "1 second" }), RateLimitStore, {
+          ...store,
+          read: (kind, keys) => Effect.suspend(() => (reads++, store.read(kind, keys)))
+        })
+        const other = yield* instance()
+        const request = { key: "kept", limit: 5 }
+        const remaining = Effect.map(peek(request), ({ at, remaining }) => [remaining, at.epochMilliseconds, reads])
+        assert.deepStrictEqual(yield* remaining, [5, 20 * minute + 30_000, 1])
+        yield* other.hit(request)
+        yield* TestClock.adjust("999 millis")
+        assert.deepStrictEqual(yield* remaining, [5, 20 * minute + 30_999, 1])
+        yield* hit(request)
+        assert.deepStrictEqual(yield* remaining, [3, 20 * minute + 30_999, 2])
+        yield* other.hit(request)
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(yield* remaining, [2, 20 * minute + 31_999, 3])
+        yield* TestClock.setTime(20 * minute + 59_900)
+        assert.strictEqual((yield* peek(request)).remaining, 2)
+        yield* TestClock.adjust("100 millis")
+        assert.deepStrictEqual(yield* remaining, [5, 21 * minute, 5])
+      }))
+
+    it.effect("does not keep a counter that was peeked while this process hit its key", () =>
+      Effect.gen(function*() {
+        const store = yield* RateLimitStore
+        const gate = yield* Deferred.make<void>()
+        const { hit, peek } = yield* Effect.provideService(instance({ peekAge: "1 second" }), RateLimitStore, {
+          ...store,
+          read: (kind, keys) => Effect.tap(store.read(kind, keys), () => Deferred.await(gate))
+        })
+        const request = { key: "kept late", limit: 5 }
+        const peeking = yield* Effect.forkChild(peek(request), { startImmediately: true })
+        yield* hit(request)
+        yield* Deferred.succeed(gate, undefined)
+        yield* Fiber.join(peeking)
+        assert.strictEqual((yield* peek(request)).remaining, 4)
+      }))
+
     it.effect("peeks without counting", () =>
       Effect.gen(function*() {
         const { hit, peek } = yield* RateLimit

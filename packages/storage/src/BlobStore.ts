@@ -45,7 +45,7 @@ export class BlobStore extends Context.Service<BlobStore, {
    * Fails with `NotFound`, and with `OutOfRange` if the blob is shorter than the range.
    * Pass a range if a length was promised, so that a truncated blob is an error.
    */
-  readonly get: (key: string, range?: ByteRange) => Stream.Stream<Uint8Array, BlobError>
+  readonly get: (key: string, range?: ByteRange, options?: GetOptions) => Stream.Stream<Uint8Array, BlobError>
 
   /** Returns the size of a blob without reading it. Fails with `NotFound`. */
   readonly head: (key: string) => Effect.Effect<BlobHead, BlobError>
@@ -61,6 +61,16 @@ export class BlobStore extends Context.Service<BlobStore, {
 export interface BlobHead {
   readonly key: string
   readonly bytes: number
+}
+
+/** Options of `get`. */
+export interface GetOptions {
+  /**
+   * Returns memory of this size or more for the next chunk, so that a reader can use memory again. A store may ignore it. If the
+   * stream fails or is interrupted, the memory must not be used again, because the system may still write to it. By default
+   * each chunk has new memory.
+   */
+  readonly allocate?: ((size: number) => Uint8Array) | undefined
 }
 
 /** The bytes from `start` to `end`, both inclusive as in HTTP, `0 <= start <= end`. A `Range.Part` is one. */

@@ -18,6 +18,7 @@ import { BlobStore } from "./BlobStore.ts"
 import { attempt, close } from "./internal/fileCalls.ts"
 import * as FileChunks from "./internal/fileChunks.ts"
 import * as Meter from "./internal/Meter.ts"
+import { makeOpenFiles } from "./internal/openFiles.ts"
 
 /** Options for `layer`. */
 export interface FileBlobStoreOptions {
@@ -32,6 +33,11 @@ export interface FileBlobStoreOptions {
   readonly partialAgeMax?: Duration.Input | undefined
   /** Time between two searches for partial files of crashes. Default one hour. */
   readonly partialInterval?: Duration.Input | undefined
+  /**
+   * Time for which a file that was opened for a reader stays open for further ones, for example for the next range.
+   * If another process deletes or replaces the blob, readers can get the old one for that time. Default 0.
+   */
+  readonly keepOpen?: Duration.Input | undefined
 }
 
 /** Provides a `BlobStore` in a directory. Creates the directory, and removes partial files of crashes while the layer lives. */
@@ -40,7 +46,8 @@ export const layer = (options: FileBlobStoreOptions): Layer.Layer<BlobStore, Blo
 
 /** Creates a `BlobStore` in a directory, like `layer`. Removes partial files of crashes until the scope closes. */
 export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
-  const { directory, partialAgeMax = "1 day", partialInterval = "1 hour" } = options
+  const { directory, keepOpen = 0, partialAgeMax = "1 day", partialInterval = "1 hour" } = options
+  const files = yield* makeOpenFiles(Duration.fromInputUnsafe(keepOpen), openFilesMax)
   const places = makePlaces(directory)
   yield* prepare(places)
   yield* removeStale(places, partialAgeMax)
@@ -62,16 +69,20 @@ export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
             ? attempt("put", () => partial.handle.writeFile(chunk))
             : Effect.fail(refusal)
         }))
-      yield* publish(partial, places.fileOf(key))
+      const file = places.fileOf(key)
+      yield* Effect.ensuring(publish(partial, file), files.forget(file))
       return meter.finish()
     }, Effect.scoped),
 
-    get: (key, range) =>
+    get: (key, range, { allocate = newMemory } = {}) =>
       // In the scope of the channel, since one of its own needs more memory per reader.
       Stream.fromChannel(Channel.fromTransform((_, scope) =>
         Effect.andThen(
           BlobKey.check(key),
-          Effect.suspend(() => FileChunks.read({ key, path: places.fileOf(key) }, range, scope))
+          Effect.suspend(() => {
+            const file = { key, path: places.fileOf(key) }
+            return FileChunks.read({ files, allocate }, file, range, scope)
+          })
         )
       )),
 
@@ -83,10 +94,11 @@ export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
 
     delete: Effect.fn("BlobStore.delete")(function*(keys) {
       yield* Effect.forEach(keys, BlobKey.check, { discard: true })
-      const files = keys.map(places.fileOf)
-      yield* Effect.forEach(files, (file) => attempt("delete", () => rm(file, { force: true })), fewAtATime)
+      const paths = keys.map(places.fileOf)
+      const remove = (file: string) => attempt("delete", () => rm(file, { force: true }))
+      yield* Effect.forEach(paths, (file) => Effect.ensuring(remove(file), files.forget(file)), fewAtATime)
       yield* Effect.forEach(
-        new Set(files.map((file) => path.dirname(file))),
+        new Set(paths.map((file) => path.dirname(file))),
         (directory) => syncDirectory("delete", directory),
         fewAtATime
       )
@@ -97,6 +109,11 @@ export const make = Effect.fnUntraced(function*(options: FileBlobStoreOptions) {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const newMemory = (size: number): Uint8Array => Buffer.allocUnsafeSlow(size)
+
+/** Files that are open at a time for further readers. */
+const openFilesMax = 256
 
 /** Four files at a time, since each occupies a thread of the pool of Node, which has four. */
 const fewAtATime = { concurrency: 4, discard: true } as const
@@ -116,12 +133,18 @@ const makePlaces = (directory: string): Places => {
     { length: 256 },
     (_, index) => path.join(directory, "blobs", index.toString(16).padStart(2, "0"))
   )
+  const fileOf = (key: string) => {
+    const [fan] = createHash("sha256").update(key).digest()
+    return path.join(fans[fan as number] as string, key.replaceAll("/", "~"))
+  }
+  // Ranges of one blob are often read one after the other.
+  let last = { key: "", file: "" }
   return {
     partials: path.join(directory, "partial"),
     fans,
     fileOf: (key) => {
-      const [fan] = createHash("sha256").update(key).digest()
-      return path.join(fans[fan as number] as string, key.replaceAll("/", "~"))
+      if (last.key !== key) last = { key, file: fileOf(key) }
+      return last.file
     }
   }
 }

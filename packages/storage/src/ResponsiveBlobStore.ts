@@ -5,7 +5,8 @@
  * does not respond it returns never, so a plain timeout would wait for it, too. Calls
  * run in fibers of their own here, and a call that exceeds its time is abandoned.
  */
-import { Duration, Effect, Layer, Scope, Stream } from "effect"
+import { Channel, Duration, Effect, Layer, type Pull, Scope, Stream } from "effect"
+import type { BlobError } from "./BlobError.ts"
 import { BlobStore } from "./BlobStore.ts"
 import * as Silence from "./internal/silence.ts"
 
@@ -52,19 +53,43 @@ export const make = Effect.fnUntraced(function*(
         return watch.run(store.put(key, watched, options))
       }),
 
-    get: (key, range) =>
-      Stream.scoped(Stream.fromPull(Effect.gen(function*() {
-        const watch = makeWatch("get")
-        const scope = yield* Effect.acquireRelease(
-          Scope.make(),
-          (scope, exit) => Effect.ignore(watch.run(Scope.close(scope, exit)))
-        )
-        const pull = yield* watch.run(Scope.provide(Stream.toPull(store.get(key, range)), scope))
-        return watch.run(pull)
-      }))),
+    get: (key, range, options) =>
+      // In the scope of the channel, since one of its own needs more memory per reader.
+      Stream.fromChannel(Channel.fromTransform((_, readerScope) =>
+        Effect.sync(() => readWatched(makeWatch("get"), store.get(key, range, options), readerScope))
+      )),
 
     head: (key) => Effect.suspend(() => makeWatch("head").run(store.head(key))),
 
     delete: (keys) => Effect.suspend(() => makeWatch("delete").run(store.delete(keys)))
   })
 })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type Pulled<A> = Pull.Pull<readonly [A, ...Array<A>], BlobError>
+
+/** Returns a pull of the stream that fails when the store makes no progress. Each fiber that waits for the store costs time. */
+const readWatched = <A>(
+  watch: Silence.Watch,
+  stream: Stream.Stream<A, BlobError>,
+  readerScope: Scope.Scope
+): Pulled<A> => {
+  let next: Pulled<A> | undefined
+  const open = Effect.suspend(() => {
+    const scope = Scope.makeUnsafe()
+    return Effect.andThen(
+      Scope.addFinalizerExit(readerScope, (exit) => {
+        const closing = Scope.closeUnsafe(scope, exit)
+        return closing === undefined ? Effect.void : Effect.ignore(watch.run(closing))
+      }),
+      watch.run(Effect.flatMap(Scope.provide(Stream.toPull(stream), scope), (pull) => {
+        next = pull
+        return pull
+      }))
+    )
+  })
+  return Effect.suspend(() => next === undefined ? open : watch.run(next))
+}

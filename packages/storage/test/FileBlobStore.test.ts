@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -19,7 +19,7 @@ import {
 import { tmpdir } from "node:os"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
-import { BlobStore } from "../src/BlobStore.ts"
+import { BlobStore, chunkBytesMax } from "../src/BlobStore.ts"
 import * as FileBlobStore from "../src/FileBlobStore.ts"
 import { bytesOf, collect, streamOf, suite } from "./BlobStoreContract.ts"
 
@@ -44,18 +44,31 @@ const onlyBlob = (directory: string) => {
 }
 
 /** Returns how many descriptors of this process are open on the file. */
-const handlesOn = (file: string) => {
+const handlesOn = (file: string) => handlesOf(file)()
+
+/** Returns a function that counts the descriptors of this process on a file, also after its name is gone. */
+const handlesOf = (file: string) => {
   const { dev, ino } = statSync(file)
-  return readdirSync("/dev/fd").filter((fd) => {
-    try {
-      const found = fstatSync(Number(fd))
-      return found.dev === dev && found.ino === ino
-    } catch {
-      // The descriptor that listed the directory is closed by now.
-      return false
-    }
-  }).length
+  return () =>
+    readdirSync("/dev/fd").filter((fd) => {
+      try {
+        const found = fstatSync(Number(fd))
+        return found.dev === dev && found.ino === ino
+      } catch {
+        // The descriptor that listed the directory is closed by now.
+        return false
+      }
+    }).length
 }
+
+/** Waits until a background fiber has closed all of them. */
+const awaitClosed = (handles: () => number) =>
+  Effect.repeat(
+    Effect.andThen(Effect.promise(() => new Promise<void>((done) => void setImmediate(done))), Effect.sync(handles)),
+    {
+      until: (count) => count === 0
+    }
+  )
 
 it.effect("streams 256 MiB in and out in a fraction of that memory", () =>
   Effect.gen(function*() {
@@ -122,6 +135,71 @@ it.effect("closes its file when the reader ends, stops early or is interrupted",
 
     yield* Effect.flip(collect(get("read", { start: 0, end: 10 ** 9 })))
     assert.strictEqual(handlesOn(file), 0)
+  }))
+
+it.effect("keeps a file open for further readers for the time of keepOpen, until it is put again, deleted or the store closes", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    const scope = yield* Scope.make()
+    const layer = FileBlobStore.layer({ directory, keepOpen: "1 second" })
+    const store = Context.get(yield* Scope.provide(Layer.build(layer), scope), BlobStore)
+    const { get, put } = store
+    const range = { start: 5, end: 99 }
+    yield* put("kept", streamOf(bytesOf(300_000)), options)
+    const handles = handlesOf(onlyBlob(directory))
+    assert.deepStrictEqual(yield* collect(get("kept", range)), bytesOf(300_000).slice(5, 100))
+    assert.strictEqual(handles(), 1)
+    yield* collect(get("kept", range))
+    yield* collect(get("kept"))
+    assert.strictEqual(handles(), 1)
+    yield* TestClock.adjust("1 second")
+    yield* awaitClosed(handles)
+
+    // A reader that is not done keeps a file open that nobody shares any more.
+    const reading = yield* Effect.scoped(Effect.gen(function*() {
+      const pull = yield* Stream.toPull(get("kept"))
+      yield* pull
+      yield* TestClock.adjust("2 seconds")
+      return handles()
+    }))
+    assert.strictEqual(reading, 1)
+    assert.strictEqual(handles(), 0)
+
+    yield* collect(get("kept", range))
+    yield* put("kept", streamOf(bytesOf(200)), options)
+    assert.strictEqual(handles(), 0)
+    assert.deepStrictEqual(yield* collect(get("kept", { start: 100, end: 199 })), bytesOf(200).slice(100))
+
+    const next = handlesOf(onlyBlob(directory))
+    assert.strictEqual(next(), 1)
+    yield* store.delete(["kept"])
+    assert.strictEqual(next(), 0)
+    yield* Effect.flip(collect(get("kept", range)))
+
+    yield* put("last", streamOf(bytesOf(200)), options)
+    const last = handlesOf(onlyBlob(directory))
+    yield* collect(get("last", range))
+    assert.strictEqual(last(), 1)
+    yield* Scope.close(scope, Exit.void)
+    assert.strictEqual(last(), 0)
+  }))
+
+it.effect("reads into the memory of the reader", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    const { get, put } = yield* BlobStore.pipe(Effect.provide(FileBlobStore.layer({ directory })))
+    const bytes = bytesOf(9 * 1024 ** 2)
+    yield* put("own", streamOf(bytes, 1024 ** 2), options)
+    const memory = new Uint8Array(chunkBytesMax)
+    for (const range of [{ start: 7, end: 50_000 }, { start: 7, end: bytes.length - 1 }]) {
+      const parts: Array<Uint8Array> = []
+      yield* Stream.runForEach(get("own", range, { allocate: () => memory }), (chunk) =>
+        Effect.sync(() => {
+          assert.strictEqual(chunk.buffer, memory.buffer)
+          parts.push(chunk.slice())
+        }))
+      assert.deepStrictEqual(Buffer.concat(parts), Buffer.from(bytes.slice(range.start, range.end + 1)))
+    }
   }))
 
 it.effect("removes the partial file, however a put ends", () =>

@@ -30,6 +30,7 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
       "| pixels of input images": "The tests of `packages/generations` and `packages/http-server` prove it."
     },
     "rate-limit-headers": {
+      "- Where no request was counted": "The tests of `packages/rate-limit` prove it.",
       "- `X-RateLimit-Remaining`": "The tests of `packages/rate-limit` prove it."
     },
     "idempotency": { "Creating requests": descriptive },
@@ -71,6 +72,8 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
     "download-limits": {
       "- A client that falls behind": "The tests of `packages/http-server` prove it.",
       "- A server keeps the place": "The contract of places in `packages/rate-limit` proves it.",
+      "- A server takes bytes": "`sharedDownloads.integration.test.ts` proves it.",
+      "- A server keeps what": "The tests of `packages/generations` prove it.",
       "- Downloads through signed URLs":
         "`slowReaders.integration.test.ts` and the tests of `packages/http-server` prove it.",
       "- A running download": "`slowReaders.integration.test.ts` proves it."

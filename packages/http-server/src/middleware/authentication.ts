@@ -115,6 +115,9 @@ export const makeCheckKey = Effect.fnUntraced(function*(options: HttpServerOptio
   }
 })
 
+/** The reader of a request with a valid signature. */
+export const signedReader = { account: undefined, expiredAt: undefined }
+
 /** Returns the token of a header such as `Bearer kin_…`, or `undefined`. */
 export const bearerOf = (header: string | undefined): Redacted.Redacted | undefined => {
   const token = header === undefined ? undefined : /^bearer +(\S+) *$/i.exec(header)?.[1]
@@ -157,8 +160,6 @@ const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
 })
 
 const unauthorized = refuse("unauthorized")
-
-const signedReader = { account: undefined, expiredAt: undefined }
 
 /** The error of each verdict on a signature if no key authenticates the request either. */
 const rejections = {

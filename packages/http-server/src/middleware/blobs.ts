@@ -1,6 +1,6 @@
 /** Reads files that a record refers to. */
 import type { BlobError, BlobStore } from "@kinora/storage"
-import { Effect, Pull, Stream } from "effect"
+import { Cause, Effect, Pull, Stream } from "effect"
 import { storageUnavailable } from "./refusals.ts"
 
 type Blobs = BlobStore.BlobStore["Service"]
@@ -8,34 +8,57 @@ type Blobs = BlobStore.BlobStore["Service"]
 /** Checks that a blob can be read, without opening it. */
 export const checkBlob = (blobs: Blobs, key: string) => Effect.catchTag(blobs.head(key), "BlobError", unavailableOrDie)
 
+/** An open range of a blob. */
+export interface OpenBlob {
+  /** The chunks that are read already. `undefined` if the range is empty. */
+  readonly first: Chunks | undefined
+  /** Reads the chunks after the first. */
+  readonly rest: ChunkPull
+}
+
 /**
  * Opens a range of a blob until the scope closes; an empty range is checked only. Reads the first chunk, because after the
  * status line is sent the request cannot be rejected.
  */
-export const openBlob = Effect.fnUntraced(function*(blobs: Blobs, key: string, range: BlobStore.ByteRange) {
+export const openBlob = Effect.fnUntraced(function*(
+  blobs: Blobs,
+  key: string,
+  range: BlobStore.ByteRange,
+  options?: BlobStore.GetOptions
+) {
   if (range.end < range.start) {
     yield* checkBlob(blobs, key)
-    return Stream.empty
+    const empty: OpenBlob = { first: undefined, rest: Cause.done() }
+    return empty
   }
-  const pull = yield* Stream.toPull(blobs.get(key, range))
-  let first: Chunks | undefined = yield* pull.pipe(
+  const rest = yield* Stream.toPull(blobs.get(key, range, options))
+  const first: Chunks = yield* rest.pipe(
     Pull.catchDone(() => Effect.die(new Error(`The blob ${key} is empty`))),
     Effect.catchTag("BlobError", unavailableOrDie)
   )
-  return Stream.fromPull(Effect.succeed(Effect.suspend((): ChunkPull => {
-    if (first === undefined) return pull
-    const chunks = first
-    first = undefined
-    return Effect.succeed(chunks)
-  })))
+  const open: OpenBlob = { first, rest }
+  return open
 })
+
+/** All chunks of an open blob. */
+export const streamOf = ({ first, rest }: OpenBlob): Stream.Stream<Uint8Array, BlobError.BlobError> => {
+  let chunks = first
+  return Stream.fromPull(Effect.succeed(Effect.suspend((): ChunkPull => {
+    if (chunks === undefined) return rest
+    const read = chunks
+    chunks = undefined
+    return Effect.succeed(read)
+  })))
+}
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
+/** Chunks of a blob. */
 type Chunks = readonly [Uint8Array, ...Array<Uint8Array>]
 
+/** Reads the next chunks. */
 type ChunkPull = Pull.Pull<Chunks, BlobError.BlobError>
 
 /** A missing blob is a defect, because its record says that it exists. */

@@ -6,12 +6,6 @@ import { Effect } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as ReservedBytes from "./reservedBytes.ts"
 
-/** Counts the bytes of an admitted download. */
-export interface Meter {
-  /** Counts bytes before they are sent. Never fails, because a response under way cannot be rejected. */
-  readonly count: (bytes: number) => Effect.Effect<void>
-}
-
 /** The key of an account's bytes per day. */
 export const bytesKey = (account: string): string => `bytes:${account}`
 
@@ -60,6 +54,12 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Counts the bytes of an admitted download. */
+interface Meter {
+  /** Counts bytes before they are sent. Never fails, because a response under way cannot be rejected. */
+  readonly count: (bytes: number) => Effect.Effect<void>
+}
 
 /** The key of the places of an account's downloads. */
 const placesKey = (account: string, file: File, isSigned: boolean): string =>

@@ -4,7 +4,7 @@
  */
 import * as StorageError from "@kinora/persistence/StorageError"
 import { RateLimit } from "@kinora/rate-limit"
-import { Cause, Clock, Context, Effect, Random, Scope, Tracer } from "effect"
+import { Cause, Clock, Context, Effect, Random, References, Scope, Tracer } from "effect"
 import {
   type FindMyWay,
   HttpMiddleware,
@@ -55,7 +55,8 @@ export const layer = <R = never>(
             () => fiber.interruptUnsafe(fiber.id, HttpServerError.ClientAbort.annotation)
           )
           const { found, params, route } = findRoute(routes, request)
-          const measured = new Measured(fiber.context, fiber.getRef(Clock.Clock), route.seriesOf(request.method))
+          const clock = fiber.getRef(Clock.Clock)
+          const measured = new Measured(fiber.context, clock, route.seriesOf(request.method))
           annotateSpan(fiber.context, state, route)
           const answer = <E, R>(response: Effect.Effect<Response, E, R>) =>
             response.pipe(
@@ -71,7 +72,7 @@ export const layer = <R = never>(
             )
           const preflight = cors.preflight(request, route)
           const handler = preflight === undefined
-            ? direct(request, route, params) ?? completed(app, state, route, found)
+            ? direct(request, route, params, clock) ?? completed(app, state, route, found)
             : Effect.succeed(preflight)
           const inTime = probes.has(route.path) ? answer(handler) : budgeted(
             (budget) => {
@@ -88,8 +89,7 @@ export const layer = <R = never>(
             Effect.sync(() => measured.ended())
           ).pipe(
             Effect.andThen(inTime),
-            Effect.provideService(CurrentRequest, state),
-            Effect.annotateLogs("request_id", state.id)
+            Effect.updateContext(contextOf(state))
           )
         })
         return options.trustedProxies.length === 0
@@ -103,6 +103,15 @@ export const layer = <R = never>(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Makes the function that adds the state of a request. Each change of the context costs time, so both parts are added at once. */
+const contextOf = (state: RequestState) => (context: RequestContext): RequestContext =>
+  Context.add(Context.add(context, CurrentRequest, state), References.CurrentLogAnnotations, {
+    ...Context.get(context, References.CurrentLogAnnotations),
+    request_id: state.id
+  })
+
+type RequestContext = Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>
 
 /** Whether responses carry limit headers. Those of probes, documents and operators do not. */
 const isLimited = (url: string) => url.startsWith("/v1/")

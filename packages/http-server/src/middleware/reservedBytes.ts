@@ -39,7 +39,14 @@ export const reserve = Effect.fnUntraced(function*(
   const block = yield* Effect.acquireRelease(
     Effect.map(
       // The limit is reduced by the rest, so that the block is granted only if the rest fits too.
-      budget.reserveAll(limits.map(({ key, limit }) => ({ key, limit: Math.max(limit - rest, 0), amount: left }))),
+      budget.reserveAll(limits.map(({ key, limit }) => ({
+        key,
+        limit: Math.max(limit - rest, 0),
+        amount: left,
+        // Of many small ranges, few need a statement.
+        advanceMax: amount * smallPart <= blockBytes ? blockBytes : 0,
+        mayWait: true
+      }))),
       (reserved): Block => ({ keys: limits.map(({ key }) => key), blockBytes, reserved, left, rest })
     ),
     (block) => settle(budget, block)
@@ -60,9 +67,12 @@ export const count = (budget: Budgets, block: Block, bytes: number): Effect.Effe
 // internal
 // -----------------------------------------------------------------------------
 
+/** A request of at most a block divided by this number is small. */
+const smallPart = 16
+
 /** Returns the unsent bytes of the last block. Earlier blocks were sent. */
 const settle = (budget: Budgets, { left, reserved }: Block) =>
-  Effect.forEach(
+  left === 0 ? Effect.void : Effect.forEach(
     reserved,
     (one) => one._tag === "Granted" ? budget.settle(one.reservation, one.reservation.amount - left) : Effect.void,
     { discard: true }

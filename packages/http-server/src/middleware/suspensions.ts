@@ -2,7 +2,6 @@
 import { Accounts } from "@kinora/accounts"
 import { AccountId } from "@kinora/accounts/Account"
 import { Cache, Context, Duration, Effect, Exit, Latch, Layer, RcMap } from "effect"
-import { currentRequest } from "./currentRequest.ts"
 
 /** The suspensions of accounts. They take effect within 5 seconds. */
 export class Suspensions extends Context.Service<Suspensions>()("@kinora/http-server/Suspensions", {
@@ -50,11 +49,7 @@ export class Suspensions extends Context.Service<Suspensions>()("@kinora/http-se
         yield* suspended.await
       }))
 
-    /** Closes the connection of the current request when the account is suspended before the request ends. */
-    const closeOnSuspension = (account: string) =>
-      Effect.flatMap(currentRequest, ({ close }) => observe(account, close))
-
-    return { isSuspended, awaitSuspension, closeOnSuspension }
+    return { isSuspended, awaitSuspension, observe }
   })
 }) {
   static readonly layer = Layer.effect(Suspensions, Suspensions.make)

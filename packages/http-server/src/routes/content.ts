@@ -1,5 +1,5 @@
 /** The files of jobs: ranges, validators, and streams in constant memory. See docs/reference/http-api.md#results. */
-import type { File, StoredFile } from "@kinora/generations/Generation"
+import type { File } from "@kinora/generations/Generation"
 import { Generations } from "@kinora/generations/Generations"
 import { ContentReader } from "@kinora/http-api/Access"
 import { Api } from "@kinora/http-api/Api"
@@ -8,9 +8,9 @@ import { BlobStore, Range } from "@kinora/storage"
 import { DateTime, Effect, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import { checkBlob, openBlob } from "../middleware/blobs.ts"
+import { checkBlob } from "../middleware/blobs.ts"
 import * as DownloadLimits from "../middleware/downloadLimits.ts"
-import * as Metrics from "../middleware/metrics.ts"
+import * as FileSending from "../middleware/fileSending.ts"
 import { answers } from "../middleware/refusals.ts"
 import { Suspensions } from "../middleware/suspensions.ts"
 import * as FileResponse from "../wire/fileResponse.ts"
@@ -19,7 +19,12 @@ import * as EndpointGroup from "./endpointGroup.ts"
 /** The handlers. */
 export const layer = (options: HttpServerOptions) =>
   EndpointGroup.make(Api, "content", function*(handlers) {
-    const serve = yield* makeServe(options)
+    const makeHandler = yield* makeServe(options)
+    const serve = (file: File) => {
+      const handler = makeHandler(file)
+      return (request: Omit<FileRequest, "reader">) =>
+        Effect.flatMap(ContentReader, (reader) => handler({ ...request, reader }))
+    }
     return handlers
       .handleRaw("content", serve("content"))
       .handleRaw("preview", serve("preview"))
@@ -27,39 +32,26 @@ export const layer = (options: HttpServerOptions) =>
       .handleRaw("poster", serve("poster"))
   })
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
 /** The part of a request that all files share. */
-interface FileRequest {
+export interface FileRequest {
+  readonly reader: ContentReader["Service"]
   readonly request: HttpServerRequest.HttpServerRequest
   readonly params: { readonly id: string }
   readonly query: { readonly download?: string }
 }
 
-const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
+/** Makes the function that makes the handler of a file. */
+export const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const blobs = yield* BlobStore.BlobStore
   const { admit } = yield* DownloadLimits.make(options)
   const generations = yield* Generations
-  const { closeOnSuspension, isSuspended } = yield* Suspensions
-
-  /** Opens a range whose bytes count as they are sent. */
-  const open = Effect.fnUntraced(
-    function*({ key }: StoredFile, range: BlobStore.ByteRange, meter: DownloadLimits.Meter) {
-      // Whole arrays of chunks, since a stream of single chunks needs more memory per reader.
-      return Stream.mapArrayEffect(yield* openBlob(blobs, key, range), (chunks) => {
-        const bytes = chunks.reduce((sum, { length }) => sum + length, 0)
-        return Effect.as(Effect.andThen(Metrics.countBytes(bytes), meter.count(bytes)), chunks)
-      })
-    }
-  )
+  const send = yield* FileSending.make(blobs, options)
+  const { isSuspended } = yield* Suspensions
 
   return (file: File) =>
     answers(
       ["ResultNotReady", "ResultNotFound", "ResultExpired"],
-      function*({ params, query, request }: FileRequest) {
-        const { account, expiredAt } = yield* ContentReader
+      function*({ params, query, reader: { account, expiredAt }, request }: FileRequest) {
         const isSigned = account === undefined
         const { file: stored, generation } = yield* generations.file(params.id, file, account).pipe(
           Effect.catchReason(
@@ -89,20 +81,21 @@ const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions) {
         const { range, status } = selected
         const length = range.end - range.start + 1
         const admitted = admit(generation, file, stored, length, isSigned)
-        // HEAD has the checks of GET, but sends nothing and so holds nothing.
-        const isHead = request.method === "HEAD"
-        const body = yield* isHead
-          ? Effect.as(Effect.andThen(Effect.scoped(admitted), checkBlob(blobs, stored.key)), Stream.empty)
-          : Effect.flatMap(admitted, (meter) => open(stored, range, meter))
-        yield* closeOnSuspension(generation.account)
-        return HttpServerResponse.stream(body, {
+        const head = {
           status,
           contentType: stored.mime,
           contentLength: length,
           headers: status === 206
             ? { ...headers.all, "content-range": Range.contentRange(range, stored.bytes) }
             : headers.all
-        })
+        }
+        // HEAD has the checks of GET, but sends nothing and so holds nothing.
+        if (request.method === "HEAD") {
+          yield* Effect.andThen(Effect.scoped(admitted), checkBlob(blobs, stored.key))
+          return HttpServerResponse.stream(Stream.empty, head)
+        }
+        const { count } = yield* admitted
+        return yield* send(request, { account: generation.account, key: stored.key, range, count, head })
       }
     )
 })

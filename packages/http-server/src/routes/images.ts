@@ -11,7 +11,7 @@ import { ImageRequest as Payload } from "@kinora/http-api/Image"
 import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Effect, Option } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import { openBlob } from "../middleware/blobs.ts"
+import { openBlob, streamOf } from "../middleware/blobs.ts"
 import * as Creation from "../middleware/creation.ts"
 import { currentRequest, untimed } from "../middleware/currentRequest.ts"
 import * as JsonPayload from "../middleware/jsonPayload.ts"
@@ -107,7 +107,7 @@ const makeRespond = Effect.fnUntraced(function*(options: HttpServerOptions) {
       return ImageResponse.ofUrl(created, linkTo(id, "content", resultExpiresAt, links))
     }
     const image = yield* openBlob(blobs, file.key, { start: 0, end: file.bytes - 1 })
-    return ImageResponse.ofBytes(created, image, file.bytes)
+    return ImageResponse.ofBytes(created, streamOf(image), file.bytes)
   })
 })
 

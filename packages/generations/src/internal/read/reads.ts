@@ -1,19 +1,21 @@
 /** The use-cases that read generations. */
 import { Folding } from "@kinora/persistence"
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, type Duration, Effect, Option } from "effect"
 import { type File, type Generation, GenerationId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 import { GenerationStore } from "../../GenerationStore.ts"
 import type { UsageSpan } from "../../Usage.ts"
 import { orRefuse, refuse } from "../refuse.ts"
+import { makeRecentResults } from "./recentResults.ts"
 import { resultFile } from "./resultFile.ts"
 
 /** The use-cases that read generations, and `find` for other use-cases. */
-export type Reads = Effect.Success<typeof makeReads>
+export type Reads = Effect.Success<ReturnType<typeof makeReads>>
 
-/** Makes the use-cases. Concurrent calls share statements. */
-export const makeReads = Effect.gen(function*() {
+/** Makes the use-cases. Concurrent calls share statements. `resultAge`: see `GenerationsOptions`. */
+export const makeReads = Effect.fnUntraced(function*(resultAge: Duration.Duration) {
   const store = yield* GenerationStore
+  const recent = makeRecentResults(resultAge)
   const find = yield* Folding.make({ name: "Generations.find", membersMax: 256, setsMax: 4, run: makeFindAll(store) })
 
   // Without a span: clients poll, and a span would cost more than the rest. Each set has a span with the number of its members.
@@ -33,12 +35,15 @@ export const makeReads = Effect.gen(function*() {
     store.usageByKey(account, span, limit)
   )
 
-  const file = Effect.fn("Generations.file")(function*(text: string, file: File, account?: string) {
-    const generation = yield* findByText(text)
+  // Without a span, like `get`: players ask for one range after the other.
+  const file = Effect.fnUntraced(function*(text: string, file: File, account?: string) {
+    const now = yield* DateTime.now
+    const generation = recent.get(text, now) ?? (yield* findByText(text))
     if (generation === undefined || (account !== undefined && generation.account !== account)) {
       return yield* refuse(new GenerationError.NotFound())
     }
-    return { generation, file: yield* orRefuse(resultFile(generation, file, yield* DateTime.now)) }
+    recent.keep(text, generation, now)
+    return { generation, file: yield* orRefuse(resultFile(generation, file, now)) }
   })
 
   return { find, get, usage, usageByKey, file }
