@@ -68,6 +68,21 @@ it("signs as Standard Webhooks, in Stripe's format, or in both, with every activ
   }
 })
 
+it("sends to an allowed network only, and rejects a list with an invalid one", async () => {
+  await using receiver = await PromiseReceiver.open()
+  const guard = { allowedNetworks: ["10.20.0.0/16", "127.0.0.1"] }
+  await using webhooks = await createWebhooks({ memory: true, keys, guard })
+  const { endpoint } = await webhooks.create({ account, url: receiver.url })
+  const sender = await webhooks.deliver()
+  await webhooks.test({ account, endpoint: endpoint.id })
+  await receiver.until(1)
+  await sender.close()
+  const refused = await webhooks.create({ account, url: "https://10.21.0.1/" }).catch((error: unknown) => error)
+  assert.instanceOf(refused, AddressRefusedError)
+  const invalid = createWebhooks({ memory: true, keys, guard: { allowedNetworks: ["10.20.0.1/16"] } })
+  assert.match(String(await invalid.catch((error: unknown) => error)), /"10\.20\.0\.1\/16" has bits after its prefix/)
+})
+
 it("changes and removes endpoints, and rotates their secrets", async () => {
   await using webhooks = await createWebhooks({ memory: true, keys, guard: { allowPrivate: true } })
   const { endpoint, secret } = await webhooks.create({ account, url: "http://127.0.0.1/hooks" })
