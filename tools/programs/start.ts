@@ -4,10 +4,10 @@
  * Runs the bundle of the programs, which `npm ci` writes, and writes it again if a source has changed since. Without
  * rolldown, which is a development dependency, or where the bundle cannot be written, the program runs from source.
  */
+import { returnFreedMemory } from "@kinora/hosting/FreedMemory"
 import { enableCompileCache } from "node:module"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { returnFreedMemory } from "../../packages/hosting/src/FreedMemory.ts"
 import { cache, currentBundle } from "./current.ts"
 import { repository } from "./repository.ts"
 

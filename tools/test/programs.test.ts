@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 
 const repository = resolve(import.meta.dirname, "../..")
-const copied = ["tools/programs", "packages/hosting/src/FreedMemory.ts"]
+const copied = ["tools/programs", "packages/hosting/package.json", "packages/hosting/src/FreedMemory.ts"]
 
 /** A repository of three programs, each of which prints its file and its arguments. */
 const root = mkdtempSync(join(tmpdir(), "kinora-programs-"))
@@ -18,10 +18,11 @@ const program = (greeting: string) =>
   `console.log(${JSON.stringify(greeting)}, process.argv[1].split(".").at(-1), ...process.argv.slice(2))\n`
 
 const start = (...args: ReadonlyArray<string>) => {
-  const { status, stderr, stdout } = spawnSync(process.execPath, [join(root, "tools/programs/start.ts"), ...args], {
-    encoding: "utf8",
-    env: {}
-  })
+  const { status, stderr, stdout } = spawnSync(
+    process.execPath,
+    ["--conditions=@kinora/source", join(root, "tools/programs/start.ts"), ...args],
+    { encoding: "utf8", env: {} }
+  )
   return { status, stderr, stdout: stdout.trim() }
 }
 const current = () => readFileSync(join(root, "node_modules/.cache/kinora-programs/current.json"), "utf8")
@@ -32,6 +33,8 @@ describe("a program", () => {
     write("package.json", `{ "type": "module" }`)
     write("node_modules/.package-lock.json", "{}")
     symlinkSync(join(repository, "node_modules/rolldown"), join(root, "node_modules/rolldown"))
+    mkdirSync(join(root, "node_modules/@kinora"))
+    symlinkSync(join(root, "packages/hosting"), join(root, "node_modules/@kinora/hosting"))
     for (const name of ["server", "worker"]) write(`hosts/${name}/src/main.ts`, program(name))
     write("hosts/cli/src/main.ts", `import "./greeting.ts"\n`)
     write("hosts/cli/src/greeting.ts", program("one"))

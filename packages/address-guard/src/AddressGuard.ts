@@ -5,11 +5,13 @@
 import { Context, type Duration, Effect, Layer, Result, Schema } from "effect"
 import { isIPv6, type LookupFunction } from "node:net"
 import { networkInterfaces } from "node:os"
-import { hostOf, isPublicName, parse } from "./internal/GuardedUrl.ts"
+import * as AllowedNetworks from "./internal/AllowedNetworks.ts"
+import { hostOf, isPublicName, parse, type UrlRules } from "./internal/GuardedUrl.ts"
 import { type Lookup, LookupFailed, makeDns, makeSystem } from "./internal/Lookup.ts"
 import { makeOwnDomains } from "./internal/OwnDomains.ts"
-import { canonical, classify, isAddress } from "./internal/PublicAddress.ts"
+import { canonical, classify, isAddress, isLoopback } from "./internal/PublicAddress.ts"
 
+export { isNetwork } from "./internal/AllowedNetworks.ts"
 export { hostOf } from "./internal/GuardedUrl.ts"
 export { type Lookup, LookupFailed } from "./internal/Lookup.ts"
 
@@ -47,6 +49,12 @@ export interface AddressGuardOptions {
    * the system resolver. For development and tests only. Default `false`.
    */
   readonly allowPrivate?: boolean | undefined
+  /**
+   * Networks that are allowed although they are not public, such as `10.20.0.0/16`, `fd00:20::/32` or one address. A host
+   * all of whose addresses are in these networks may have any name that DNS resolves, use `http` and every port. Own domains
+   * stay rejected, and so do addresses of this machine unless they are listed by themselves. Default none.
+   */
+  readonly allowedNetworks?: ReadonlyArray<string> | undefined
   /** Allowed ports. Default 443 and 8443. */
   readonly ports?: ReadonlyArray<number> | undefined
   /**
@@ -84,7 +92,7 @@ export interface AddressGuardOptions {
 export const layerWith = (options: AddressGuardOptions = {}): Layer.Layer<AddressGuard> =>
   Layer.effect(AddressGuard, make(options))
 
-/** Creates a guard with these options. */
+/** Creates a guard with these options. Dies with a `TypeError` if one of `allowedNetworks` is not a network. */
 export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
   const allowPrivate = options.allowPrivate ?? false
   const rules = { allowPrivate, ports: options.ports ?? [443, 8443], lengthMax: options.urlLengthMax ?? 2048 }
@@ -93,6 +101,7 @@ export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
   const timeout = options.lookupTimeout ?? "5 seconds"
   const addressesMax = options.addressesMax ?? 64
   const machineAddresses = options.machineAddresses ?? interfaceAddresses
+  const allowed = yield* Effect.sync(() => AllowedNetworks.make(options.allowedNetworks ?? []))
   const own = yield* makeOwnDomains(allowPrivate ? [] : options.ownDomains ?? [], options.ownAddresses ?? true, lookup)
 
   const lookUp = (host: string) =>
@@ -106,23 +115,37 @@ export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
         Effect.catchTag("LookupFailed", () => refuse("dns", "The host could not be resolved."))
       )
 
-  const check = Effect.fn("AddressGuard.check")(function*(input: string) {
-    const parsed = parse(input, rules)
-    if (Result.isFailure(parsed)) return yield* new AddressRefused(parsed.failure)
-    const url = parsed.success
-    const host = hostOf(url)
-    if (own.covers(host)) return yield* refuseOwn
-    if (!allowPrivate && !isAddress(host) && !isPublicName(host)) return yield* refusePrivate
-    const { addresses, aliases, ownAddresses } = yield* lookUp(host)
+  const checkAddresses = Effect.fnUntraced(function*({ addresses, aliases, ownAddresses }: Found) {
     if (addresses.length === 0) return yield* refuse("dns", "The host has no address.")
     if (addresses.length > addressesMax) return yield* refuse("address", "The host has too many addresses.")
-    if (aliases.some(own.covers) || addresses.some((address) => ownAddresses.has(address))) return yield* refuseOwn
-    if (!allowPrivate && !addresses.every((address) => classify(address) === "public")) return yield* refusePrivate
-    if (!allowPrivate) {
-      const ofMachine = new Set(machineAddresses().map(canonical))
-      if (addresses.some((address) => ofMachine.has(canonical(address)))) return yield* refuseOwn
+    const ownAlike = new Set([...ownAddresses].map(canonical))
+    if (aliases.some(own.covers) || addresses.some((address) => ownAlike.has(canonical(address)))) {
+      return yield* refuseOwn
     }
-    return { url, addresses: [...addresses].toSorted(byFamily) }
+    if (allowPrivate) return
+    if (!addresses.every((address) => classify(address) === "public" || allowed.contains(address))) {
+      return yield* refusePrivate
+    }
+    const ofMachine = new Set(machineAddresses().map(canonical))
+    const leadsBack = (address: string) => ofMachine.has(canonical(address)) || isLoopback(address)
+    if (addresses.some((address) => leadsBack(address) && !allowed.lists(address))) return yield* refuseOwn
+  })
+
+  const check = Effect.fn("AddressGuard.check")(function*(input: string) {
+    const { exception, url } = yield* Effect.fromResult(parseUrl(input, rules, !allowed.isEmpty))
+    const host = hostOf(url)
+    if (own.covers(host)) return yield* refuseOwn
+    if (exception === undefined) {
+      const found = yield* lookUp(host)
+      yield* checkAddresses(found)
+      return { url, addresses: found.addresses.toSorted(byFamily) }
+    }
+    if (allowed.isEmpty) return yield* exception
+    // Every failure has the same answer, so that it does not reveal which private names exist.
+    const found = yield* Effect.catch(lookUp(host), () => Effect.fail(exception))
+    if (found.addresses.length === 0 || !found.addresses.every(allowed.contains)) return yield* exception
+    yield* checkAddresses(found)
+    return { url, addresses: found.addresses.toSorted(byFamily) }
   })
 
   return AddressGuard.of({ check })
@@ -148,6 +171,37 @@ export const hasPublicHost = (url: URL): boolean => {
 // internal
 // -----------------------------------------------------------------------------
 
+/** A URL. `exception` is why it is refused unless all addresses of its host are in allowed networks. */
+interface ParsedUrl {
+  readonly url: URL
+  readonly exception: AddressRefused | undefined
+}
+
+/** The addresses of a host, its aliases, and the addresses of own domains. */
+interface Found {
+  readonly addresses: ReadonlyArray<string>
+  readonly aliases: ReadonlyArray<string>
+  readonly ownAddresses: ReadonlySet<string>
+}
+
+/** Parses a URL. With exceptions, its scheme, its port and a private name are decided on by its addresses. */
+const parseUrl = (
+  input: string,
+  rules: UrlRules,
+  hasExceptions: boolean
+): Result.Result<ParsedUrl, AddressRefused> => {
+  const strict = Result.mapError(parse(input, rules), (broken) => new AddressRefused(broken))
+  if (Result.isSuccess(strict)) {
+    const host = hostOf(strict.success)
+    const isUsual = rules.allowPrivate || isAddress(host) || isPublicName(host)
+    return Result.succeed({ url: strict.success, exception: isUsual ? undefined : privateRefused() })
+  }
+  const lenient = parse(input, { ...rules, allowPrivate: hasExceptions || rules.allowPrivate })
+  return Result.isFailure(lenient)
+    ? Result.fail(strict.failure)
+    : Result.succeed({ url: lenient.success, exception: strict.failure })
+}
+
 const refuse = (problem: AddressRefused["problem"], message: string) =>
   Effect.fail(new AddressRefused({ problem, message }))
 
@@ -158,7 +212,10 @@ const interfaceAddresses = (): ReadonlyArray<string> =>
   Object.values(networkInterfaces()).flatMap((entries) => entries?.map(({ address }) => address) ?? [])
 
 /** The message omits the address, because it would reveal the answers of a private DNS. */
-const refusePrivate = refuse("address", "The host must have public addresses only.")
+const privateRefused = () =>
+  new AddressRefused({ problem: "address", message: "The host must have public addresses only." })
+
+const refusePrivate = Effect.suspend(() => Effect.fail(privateRefused()))
 
 /** IPv4 first, because more networks reach it. */
 const byFamily = (a: string, b: string): number => Number(a.includes(":")) - Number(b.includes(":"))

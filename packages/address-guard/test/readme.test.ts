@@ -10,10 +10,15 @@ import * as AddressGuard from "../src/AddressGuard.ts"
 
 const read = (path: string) => Effect.promise(() => readFile(new URL(path, import.meta.url), "utf8"))
 
-it.live("the example of the README prints what it shows", () =>
+const examples = [
+  ["memory", () => import("../example/memory.ts")],
+  ["networks", () => import("../example/networks.ts")]
+] as const
+
+it.live.each(examples)("the example %s of the README prints what it shows", ([name, load]) =>
   Effect.gen(function*() {
-    const lines = yield* Example.printed(() => import("../example/memory.ts"))
-    const source = yield* read("../example/memory.ts")
+    const lines = yield* Example.printed(load)
+    const source = yield* read(`../example/${name}.ts`)
     const shown = source.split("\n").filter((line) => line.startsWith("// ")).map((line) => line.slice(3))
     assert.deepStrictEqual(lines.split("\n"), shown)
   }))
@@ -41,7 +46,9 @@ it.live("the request of the README connects only to the checked addresses, and v
 it.effect("the README shows the examples as they run", () =>
   Effect.gen(function*() {
     const readme = yield* read("../README.md")
-    for (const example of ["memory", "request"]) assert.include(readme, yield* read(`../example/${example}.ts`))
+    for (const example of ["memory", "networks", "request"]) {
+      assert.include(readme, yield* read(`../example/${example}.ts`))
+    }
   }))
 
 it.effect("the README lists every public name", () =>

@@ -94,6 +94,8 @@ export interface Settings {
   readonly webhookOwnDomains: ReadonlyArray<string>
   /** If `true`, no webhook is sent to an address that one of these domains resolves to. */
   readonly webhookOwnAddresses: boolean
+  /** Networks that webhooks may be sent to although they are private, over HTTP and to any port too. */
+  readonly webhookAllowedNetworks: ReadonlyArray<string>
   /** If `true`, webhooks may use HTTP, any port and private addresses. */
   readonly webhookAllowPrivate: boolean
   /** Token of the admin API. If `undefined`, the admin API is disabled. */
@@ -213,6 +215,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     webhookSends: values.webhook_sends,
     webhookOwnDomains: values.webhook_own_domains ?? [],
     webhookOwnAddresses: values.webhook_own_addresses === "true",
+    webhookAllowedNetworks: values.webhook_allowed_networks ?? [],
     webhookAllowPrivate: values.webhook_allow_private === "true",
     adminToken: redacted(values.admin_token),
     demoAccount: values.demo_account === undefined

@@ -18,8 +18,11 @@ import * as Keys from "./Keys.ts"
 import type { Settings } from "./Settings.ts"
 
 /** Options for `layerProtection`. */
-export interface ProtectionOptions
-  extends Pick<AddressGuard.AddressGuardOptions, "allowPrivate" | "lookup" | "ownAddresses" | "ownDomains">
+export interface ProtectionOptions extends
+  Pick<
+    AddressGuard.AddressGuardOptions,
+    "allowedNetworks" | "allowPrivate" | "lookup" | "ownAddresses" | "ownDomains"
+  >
 {
   /** Keys of endpoint secrets: the first encrypts, all decrypt. */
   readonly keys: Keys.Keys
@@ -46,7 +49,7 @@ export const layerProtectionOf = (settings: Settings) =>
 /** The settings of the guard. */
 type GuardSettings = Pick<
   Settings,
-  "baseUrl" | "webhookAllowPrivate" | "webhookOwnAddresses" | "webhookOwnDomains"
+  "baseUrl" | "webhookAllowedNetworks" | "webhookAllowPrivate" | "webhookOwnAddresses" | "webhookOwnDomains"
 >
 
 /**
@@ -136,12 +139,11 @@ export const startDrain = Effect.map(Sender, ({ drain }) => Effect.asVoid(Effect
 // internal
 // -----------------------------------------------------------------------------
 
-const guardOf = (
-  { baseUrl, webhookAllowPrivate: allowPrivate, webhookOwnAddresses: ownAddresses, webhookOwnDomains }: GuardSettings
-) => ({
+const guardOf = ({ baseUrl, webhookOwnDomains, ...settings }: GuardSettings) => ({
   ownDomains: [...webhookOwnDomains, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])],
-  ownAddresses,
-  allowPrivate
+  ownAddresses: settings.webhookOwnAddresses,
+  allowedNetworks: settings.webhookAllowedNetworks,
+  allowPrivate: settings.webhookAllowPrivate
 })
 
 /** Maximum number of endpoints that a start checks. */

@@ -89,6 +89,7 @@ describe("Settings", () => {
         webhookSends: 256,
         webhookOwnDomains: [],
         webhookOwnAddresses: true,
+        webhookAllowedNetworks: [],
         webhookAllowPrivate: false,
         adminToken: undefined,
         demoAccount: true,
@@ -352,6 +353,7 @@ describe("Settings", () => {
         {
           KINORA_WEBHOOK_SENDS: "0",
           KINORA_WEBHOOK_OWN_ADDRESSES: "false",
+          KINORA_WEBHOOK_ALLOWED_NETWORKS: "10.20.0.0/16,fd00:20::1",
           KINORA_WEBHOOK_ALLOW_PRIVATE: "true"
         }
       )
@@ -360,6 +362,7 @@ describe("Settings", () => {
         webhookSends: 0,
         webhookOwnDomains: ["example.com", "example.net"],
         webhookOwnAddresses: false,
+        webhookAllowedNetworks: ["10.20.0.0/16", "fd00:20::1"],
         webhookAllowPrivate: true
       })
     }))
@@ -370,6 +373,7 @@ describe("Settings", () => {
         KINORA_WEBHOOK_KEYS: `${secret},hunter2`,
         KINORA_WEBHOOK_SENDS: "4097",
         KINORA_WEBHOOK_OWN_DOMAINS: "example.com,https://example.net",
+        KINORA_WEBHOOK_ALLOWED_NETWORKS: "10.20.0.1/16",
         KINORA_WEBHOOK_ALLOW_PRIVATE: "yes"
       }))
       assert.deepStrictEqual(error.message.split("\n"), [
@@ -377,6 +381,8 @@ describe("Settings", () => {
         `KINORA_WEBHOOK_SENDS is "4097"; expected a number of sends from 0 to 4096`,
         `KINORA_WEBHOOK_OWN_DOMAINS is "example.com,https://example.net"; ` +
         "expected host names such as example.com, separated by commas, without scheme, port or path",
+        `KINORA_WEBHOOK_ALLOWED_NETWORKS is "10.20.0.1/16"; ` +
+        "expected networks such as 10.20.0.0/16, or addresses, separated by commas",
         `KINORA_WEBHOOK_ALLOW_PRIVATE is "yes"; expected true or false`
       ])
       for (

@@ -102,6 +102,20 @@ it.effect("logs a warning at the start and accepts private addresses if they are
     assert.match(log.lines[0]!, /^Warn: Webhooks may go to private addresses/)
   }).pipe(Effect.provide(stores)))
 
+it.effect("accepts receivers in allowed networks and rejects those in others", () =>
+  Effect.gen(function*() {
+    const { create } = yield* Webhooks.Webhooks
+    yield* create(account, { url: "http://10.20.0.7:5678/hooks" })
+    for (const url of ["https://10.21.0.7/", "https://169.254.169.254/", "https://127.0.0.1/"]) {
+      const problem = yield* create(account, { url }).pipe(
+        Effect.catchReason("WebhooksError", "AddressRefused", ({ problem }) => Effect.succeed(problem))
+      )
+      assert.strictEqual(problem, "address", url)
+    }
+  }).pipe(
+    Effect.provide(Layer.provideMerge(webhooksOf({ KINORA_WEBHOOK_ALLOWED_NETWORKS: "10.20.0.0/16" }), stores))
+  ))
+
 it.live("drains within the time limit of a send and stores the outcome of sends in progress", () =>
   Effect.gen(function*() {
     const { create, sends, test } = yield* Webhooks.Webhooks

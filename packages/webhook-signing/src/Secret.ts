@@ -1,6 +1,7 @@
 /**
  * Secrets that sign webhooks: `whsec_` followed by 52 characters for 256 random bits. The
- * whole text is the key of the signature. Neither side removes the prefix or decodes the rest.
+ * whole text is the key of a `Signature`. Neither side removes the prefix or decodes the rest.
+ * For Standard Webhooks the 52 characters are Base64, and the key is the 39 bytes that they encode.
  *
  * The characters are lower-case Crockford Base32: digits and letters without `i`, `l`, `o` and
  * `u`, which are easily confused. A double click selects the whole secret.

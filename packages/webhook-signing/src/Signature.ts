@@ -3,7 +3,7 @@
  * HMAC-SHA256 over `<t>.` and the raw bytes of the body. The key is the whole secret, including
  * its prefix.
  */
-import { nowMillis } from "./internal/Ambient.ts"
+import { checkedTimestamp, nowMillis } from "./internal/Ambient.ts"
 import * as body from "./internal/body.ts"
 import type { HeadersLike } from "./internal/header.ts"
 import * as hmac from "./internal/hmac.ts"
@@ -83,16 +83,4 @@ export interface SignedRequest extends verification.VerifyOptions {
 export const verify = async (request: SignedRequest): Promise<verification.Checked> => {
   const pending = verification.begin(request.headers, request)
   return verification.complete(pending, body.expectRaw(request.body))
-}
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-/** The year 5138. Timestamps in milliseconds exceed it. */
-const timestampMax = 99_999_999_999
-
-const checkedTimestamp = (timestamp: number): number => {
-  if (Number.isInteger(timestamp) && timestamp >= 0 && timestamp <= timestampMax) return timestamp
-  throw new RangeError("A timestamp must be a whole number of seconds since 1970, not milliseconds.")
 }

@@ -4,9 +4,10 @@
  * Reason of a `VerificationError`. Faults of the request:
  *
  * - `missing_header`: the request has no signature.
- * - `malformed_header`: the header is not `t=<unix seconds>,v1=<hex>`, or exceeds a limit.
+ * - `malformed_header`: a header is not in the format of the signature, or exceeds a limit.
  * - `no_match`: none of the secrets signed these bytes.
  * - `expired`: the signature is too old.
+ * - `not_yet_valid`: the signature is of the future (Standard Webhooks only).
  * - `malformed_event`: the signature is valid, but the body is not an event.
  * - `body_too_large`: the body exceeds `bodyBytesMax`.
  *
@@ -16,18 +17,21 @@
  * - `parsed_body`: the body was read or parsed before the verification.
  * - `no_secret`: no secret was passed, for example because a variable is not set.
  * - `secret_whitespace`: a secret contains white space, for example a trailing line break.
+ * - `malformed_secret`: a secret is not Base64 (Standard Webhooks only).
  */
 export type Reason =
   | "missing_header"
   | "malformed_header"
   | "no_match"
   | "expired"
+  | "not_yet_valid"
   | "malformed_event"
   | "body_too_large"
   | "missing_body"
   | "parsed_body"
   | "no_secret"
   | "secret_whitespace"
+  | "malformed_secret"
 
 /**
  * The verification failed. The message explains how to fix it. It contains no secret, signature or
@@ -61,20 +65,21 @@ const statuses: { readonly [_ in Reason]?: 413 | 500 } = {
   missing_body: 500,
   parsed_body: 500,
   no_secret: 500,
-  secret_whitespace: 500
+  secret_whitespace: 500,
+  malformed_secret: 500
 }
 
+/** Advice for every scheme. `""`: the detail has it. */
 const advice: Readonly<Record<Reason, string>> = {
   missing_header: "The request has no signature. If the service sent it, a proxy removed the header, or the header " +
     "has another name: see `headerName`.",
-  malformed_header: "The signature header must be `t=<unix seconds>,v1=<hex>`, with one `t` and one or more `v1`. " +
-    "If the service sent the request, a proxy changed the header.",
+  malformed_header: "If the service sent the request, a proxy changed the header.",
   no_match: "No signature matches. Is this the secret of this endpoint, complete and with its prefix, " +
     "and are these the bytes of the body as received, before any parsing, decoding or formatting?",
   expired: "Verify when the request arrives, not later from a queue, and synchronize this machine's clock (NTP). " +
     "Otherwise it is an old request that was replayed.",
-  malformed_event: "The signature is valid, but the body is not a JSON object with the strings `id`, `type` and " +
-    "`created_at`, and `data`. Use `Signature.verify` for bodies of any other shape.",
+  not_yet_valid: "",
+  malformed_event: "",
   body_too_large: "Raise `bodyBytesMax` if the service sends bodies of this size.",
   missing_body: "There is no body to verify. Pass the bytes or the text of the request as received.",
   parsed_body: "The body was read or parsed before, and only its raw bytes can be verified. " +
@@ -86,5 +91,6 @@ const advice: Readonly<Record<Reason, string>> = {
     "NestJS: `NestFactory.create(AppModule, { rawBody: true })`.",
   no_secret: "There is no secret. Is its environment variable set?",
   secret_whitespace: "A secret contains white space, for example a trailing line break. " +
-    "Set it again without: a secret is one word that starts with `whsec_`."
+    "Set it again without: a secret is one word that starts with `whsec_`.",
+  malformed_secret: ""
 }

@@ -58,7 +58,7 @@ export const receive = async <E extends Event = Event>(
   options: ReceiveOptions
 ): Promise<Verified<E>> => {
   const pending = verification.begin(request.headers, options)
-  const bytes = await body.read(request, options.bodyBytesMax ?? bodyBytesMaxDefault)
+  const bytes = await body.read(request, options.bodyBytesMax ?? body.bytesMaxDefault)
   const checked = await verification.complete(pending, bytes)
   return { ...checked, event: parse(bytes) as E }
 }
@@ -70,20 +70,14 @@ export const statusOf = (error: unknown): number => error instanceof Verificatio
 // internal
 // -----------------------------------------------------------------------------
 
-const bodyBytesMaxDefault = 2 * 1024 ** 2
-
-const parse = (body: Uint8Array | string): Event => {
-  const event = toJson(body)
+const parse = (text: Uint8Array | string): Event => {
+  const event = body.toJson(text)
   if (isEvent(event)) return event
-  throw new VerificationError("malformed_event")
-}
-
-const toJson = (body: Uint8Array | string): unknown => {
-  try {
-    return JSON.parse(typeof body === "string" ? body : new TextDecoder("utf-8", { fatal: true }).decode(body))
-  } catch {
-    return undefined
-  }
+  throw new VerificationError(
+    "malformed_event",
+    "The signature is valid, but the body is not a JSON object with the strings `id`, `type` and `created_at`, " +
+      "and `data`. Use `Signature.verify` for bodies of any other shape."
+  )
 }
 
 const isEvent = (value: unknown): value is Event =>

@@ -11,13 +11,19 @@ import { build } from "rolldown"
 import { Signature } from "../src/index.ts"
 import { body, event, now, secret } from "./Scene.ts"
 
-/** The package as a script that defines the global `signing`. */
-const { output: [{ code, imports }] } = await build({
-  input: fileURLToPath(new URL("../src/index.ts", import.meta.url)),
-  platform: "neutral",
-  write: false,
-  output: { format: "iife", minify: true, name: "signing" }
-})
+/** Bundles an entry as a script that defines the global `signing`. */
+const bundle = async (entry: string) => {
+  const { output: [{ code, imports }] } = await build({
+    input: fileURLToPath(new URL(`../src/${entry}.ts`, import.meta.url)),
+    platform: "neutral",
+    write: false,
+    output: { format: "iife", minify: true, name: "signing" }
+  })
+  return { code, imports }
+}
+
+const { code, imports } = await bundle("index")
+const standard = await bundle("standard")
 
 /** Signs, verifies, receives a standard request if the environment has them, and rejects a wrong secret. */
 const script = `(async () => {
@@ -40,15 +46,30 @@ const expected = {
 }
 
 it("has the size that the README states, no imports and no Node APIs", async () => {
-  assert.deepStrictEqual(imports, [])
-  assert.notMatch(code, /node:|\brequire\b|\bprocess\b|\bBuffer\b/)
-  const kilobytes = Math.ceil(gzipSync(code, { level: 9 }).length / 1000)
-  assert.include(await readFile(new URL("../README.md", import.meta.url), "utf8"), `${kilobytes} kB`)
+  assert.deepStrictEqual([imports, standard.imports], [[], []])
+  const readme = await readFile(new URL("../README.md", import.meta.url), "utf8")
+  for (const script of [code, standard.code]) {
+    assert.notMatch(script, /node:|\brequire\b|\bprocess\b|\bBuffer\b/)
+    const kilobytes = Math.ceil(gzipSync(script, { level: 9 }).length / 1000)
+    assert.include(readme, `${kilobytes} kB minified and compressed for each format`)
+  }
 })
 
 it("needs only WebCrypto, TextEncoder and TextDecoder", async () => {
   const answer: Promise<string> = runInNewContext(`${code};${script}`, { crypto, TextEncoder, TextDecoder })
   assert.deepStrictEqual(JSON.parse(await answer), expected)
+})
+
+it("verifies Standard Webhooks with WebCrypto, TextEncoder, TextDecoder, atob and btoa", async () => {
+  const answer: Promise<string> = runInNewContext(
+    `${standard.code};(async () => {
+      const [body, secret, timestamp] = ${JSON.stringify([body, secret, now])}
+      const headers = await signing.sign({ id: "dlv_1", body, secret, timestamp })
+      return JSON.stringify(await signing.receive({ headers, body }, { secret, nowMillis: timestamp * 1000 }))
+    })()`,
+    { crypto, TextEncoder, TextDecoder, atob, btoa }
+  )
+  assert.deepStrictEqual(JSON.parse(await answer), { id: "dlv_1", timestamp: now, event })
 })
 
 it("runs in Chromium", async (context) => {

@@ -45,3 +45,10 @@ it("finds a difference in any single character", () => {
     assert.isFalse(matches([code], [candidate]), candidate)
   }
 })
+
+it("compares all characters of a signature of Standard Webhooks", () => {
+  const code = `v1,${"A".repeat(43)}=`
+  for (const candidate of [code, `v1,B${"A".repeat(42)}=`, `v1,${"A".repeat(42)}B=`]) {
+    assert.deepStrictEqual(look([code, code], [candidate, candidate]), { answer: candidate === code, looks: 4 * 94 })
+  }
+})

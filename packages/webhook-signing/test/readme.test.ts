@@ -56,11 +56,18 @@ it("the first example of the README prints what it shows", async () => {
   log.mockRestore()
 })
 
+it("the example of Standard Webhooks prints what it shows", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  await import("../example/standard.ts")
+  assert.deepStrictEqual(log.mock.calls, [["msg_1", "order.paid"]])
+  log.mockRestore()
+})
+
 const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
 
 it("the README shows the examples as they run", async () => {
   const readme = await read("../README.md")
-  for (const example of ["sign", "next", "node", "express", "fastify", "hono", "orders"]) {
+  for (const example of ["sign", "standard", "next", "node", "express", "fastify", "hono", "orders"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

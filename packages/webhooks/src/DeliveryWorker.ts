@@ -22,6 +22,7 @@ import type { Limits } from "./internal/worker/Fairness.ts"
 import type { Parts } from "./internal/worker/Parts.ts"
 import * as Send from "./internal/worker/Send.ts"
 import * as Settlements from "./internal/worker/Settlements.ts"
+import type { SignatureFormat } from "./internal/worker/Signatures.ts"
 import * as Slots from "./internal/worker/Slots.ts"
 import * as Retry from "./Retry.ts"
 import type { SecretBox } from "./SecretBox.ts"
@@ -31,6 +32,7 @@ import { Wakeup } from "./Wakeup.ts"
 import { WebhookStore } from "./WebhookStore.ts"
 
 export type { BodyParts } from "./internal/worker/Claims.ts"
+export type { SignatureFormat } from "./internal/worker/Signatures.ts"
 
 /** Options for `DeliveryWorker.layerWith`. */
 export interface DeliveryWorkerOptions {
@@ -72,7 +74,12 @@ export interface DeliveryWorkerOptions {
   /** How long a drain waits for the sends in flight. Default 15 seconds. */
   readonly grace?: Duration.Input | undefined
   /**
-   * Creates the signer of a secret. Default `Signature.makeSigner`, which uses WebCrypto. A host
+   * Format of the signatures: `stripe` sends `<headerPrefix>Signature`, `standard` the headers of Standard Webhooks, and
+   * `both` all of them. Every secret signs in both formats, so it can change at any time. Default `stripe`.
+   */
+  readonly signatureFormat?: SignatureFormat | undefined
+  /**
+   * Creates the signer of a secret for the format `stripe`. Default `Signature.makeSigner`, which uses WebCrypto. A host
    * with a synchronous HMAC saves a thread hop per body.
    */
   readonly makeSigner?: ((secret: string) => Signature.Signer | Promise<Signature.Signer>) | undefined
@@ -150,6 +157,7 @@ const makeParts = Effect.fnUntraced(function*(limits: Limits, options: DeliveryW
   const send = yield* Send.make({
     lease,
     schedule: options.schedule ?? Retry.defaultSchedule,
+    signatureFormat: options.signatureFormat ?? "stripe",
     makeSigner: options.makeSigner ?? Signature.makeSigner,
     headerPrefix: options.headerPrefix ?? "X-Service-",
     userAgent: options.userAgent ?? "Service-Webhooks/1.0"

@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Secret } from "@kinora/webhook-signing"
+import * as Standard from "@kinora/webhook-signing/standard"
 import { DateTime, Effect, Queue } from "effect"
 import { TestClock } from "effect/testing"
 import { type Call, makeGate, makeWorld, memory, ok, signatureOf, signedWith, status500 } from "./SendingWorld.ts"
@@ -135,6 +137,27 @@ describe("DeliveryWorker", () => {
       yield* TestClock.adjust("10 seconds")
       const afterwards = yield* world.call
       assert.deepStrictEqual(signatureOf(afterwards).v1, [yield* signedWith("whsec_new", afterwards)])
+    }).pipe(Effect.provide(memory)))
+
+  it.effect("sends Standard Webhooks with one id and a new timestamp for each send, and no other signature", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      yield* world.start({ signatureFormat: "standard" })
+      const secret = Secret.encode(new Uint8Array(32).fill(7))
+      const createdAt = yield* DateTime.now
+      const endpoint = yield* world.endpoint({
+        secrets: [{ sealed: `sealed:${secret}`, createdAt, expiresAt: null }]
+      })
+      world.answer(endpoint, () => Effect.succeed(status500))
+      const id = yield* world.publish(endpoint)
+      for (const [pause, timestamp] of [[0, 0], [10, 10], [60, 70], [300, 370]] as const) {
+        yield* TestClock.adjust(`${pause} seconds`)
+        const { body, headers } = yield* world.call
+        assert.notProperty(headers, "X-Service-Signature")
+        const request = { body, headers, secret, nowMillis: timestamp * 1000, toleranceSeconds: 0 }
+        assert.deepStrictEqual(yield* Effect.promise(() => Standard.verify(request)), { id, timestamp })
+        yield* world.settled
+      }
     }).pipe(Effect.provide(memory)))
 
   it.effect("uses the header names, user agent and body of the options", () =>

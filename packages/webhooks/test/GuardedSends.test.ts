@@ -57,6 +57,20 @@ it.live("sends nothing to a name that resolves to a private address after its fi
     assert.strictEqual(connections(), 0)
   }))
 
+it.live("connects to an allowed address, and sends nothing once the name resolves to another private one", () =>
+  Effect.gen(function*() {
+    const { connections, names, send } = yield* makeScene(
+      (_, type, asked) => type === "A" ? [asked === 0 ? "127.0.0.1" : "127.0.0.2"] : [],
+      { allowedNetworks: ["127.0.0.1", "10.20.0.0/16"] }
+    )
+    assert.strictEqual((yield* send("hooks.internal")).reason, "tls")
+    assert.strictEqual(connections(), 1)
+    assert.deepStrictEqual(yield* send("hooks.internal"), blocked)
+    assert.strictEqual(names.asked("hooks.internal", "A"), 2)
+    assert.deepStrictEqual(yield* send("[::1]"), blocked)
+    assert.strictEqual(connections(), 1)
+  }))
+
 it.live.each<readonly [string, NameServer.Zone, Outcome]>([
   ["is private", only("hooks.com", { A: ["127.0.0.1"] }), blocked],
   ["is private in IPv6 only", only("hooks.com", { AAAA: ["::1"] }), blocked],

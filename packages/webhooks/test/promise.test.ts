@@ -1,6 +1,7 @@
 /** Webhooks of programs without Effect, in memory. */
 import { assert, it } from "@effect/vitest"
 import { Webhook } from "@kinora/webhook-signing"
+import { Webhook as StandardWebhook } from "standardwebhooks"
 import {
   AddressRefusedError,
   createWebhooks,
@@ -42,6 +43,44 @@ it("sends published events with a signature, and lists endpoints and deliveries 
   const published = await webhooks.event({ account, endpoint: endpoint.id, delivery: delivery.id })
   assert.deepInclude(published, { type: "parcel.shipped", data: { parcel: "P-1" } })
   assert.deepStrictEqual(await webhooks.deliveries({ account, endpoint: endpoint.id, before: delivery.id }), [])
+})
+
+it("signs as Standard Webhooks, in Stripe's format, or in both, with every active secret", async () => {
+  await using receiver = await PromiseReceiver.open()
+  await using webhooks = await createWebhooks({ memory: true, keys, guard: { allowPrivate: true } })
+  const { endpoint, secret: old } = await webhooks.create({ account, url: receiver.url })
+  const { secret } = await webhooks.rotate({ account, endpoint: endpoint.id, overlap: "1 hour" })
+  for (const [sent, signatureFormat] of (["standard", "both", undefined] as const).entries()) {
+    const sender = await webhooks.deliver({ signatureFormat })
+    const { id } = await webhooks.test({ account, endpoint: endpoint.id })
+    await receiver.until(sent + 1)
+    await sender.close()
+    const { body, headers } = receiver.received[sent]!
+    const isStandard = signatureFormat !== undefined
+    assert.strictEqual(headers["webhook-id"], isStandard ? id : undefined)
+    for (const known of [secret, old]) {
+      const verify = () => new StandardWebhook(known).verify(body, headers as Record<string, string>)
+      if (isStandard) assert.deepInclude(verify(), { id, type: "webhook.test" })
+      else assert.throws(verify)
+      const verified = await Webhook.verify({ body, headers, secret: known }).then(({ event }) => event.id, reasonOf)
+      assert.strictEqual(verified, signatureFormat === "standard" ? "missing_header" : id)
+    }
+  }
+})
+
+it("sends to an allowed network only, and rejects a list with an invalid one", async () => {
+  await using receiver = await PromiseReceiver.open()
+  const guard = { allowedNetworks: ["10.20.0.0/16", "127.0.0.1"] }
+  await using webhooks = await createWebhooks({ memory: true, keys, guard })
+  const { endpoint } = await webhooks.create({ account, url: receiver.url })
+  const sender = await webhooks.deliver()
+  await webhooks.test({ account, endpoint: endpoint.id })
+  await receiver.until(1)
+  await sender.close()
+  const refused = await webhooks.create({ account, url: "https://10.21.0.1/" }).catch((error: unknown) => error)
+  assert.instanceOf(refused, AddressRefusedError)
+  const invalid = createWebhooks({ memory: true, keys, guard: { allowedNetworks: ["10.20.0.1/16"] } })
+  assert.match(String(await invalid.catch((error: unknown) => error)), /"10\.20\.0\.1\/16" has bits after its prefix/)
 })
 
 it("changes and removes endpoints, and rotates their secrets", async () => {
@@ -86,5 +125,7 @@ it("throws a typed error for each refusal", async () => {
   const wrongId = refusal(webhooks.get({ ...call, endpoint: delivery }))
   assert.match(String(await wrongId), /TypeError: Expected the id of an endpoint/)
 })
+
+const reasonOf = (error: unknown) => (error as Webhook.VerificationError).reason
 
 const codeOf = (error: unknown) => (error as { readonly code: string }).code

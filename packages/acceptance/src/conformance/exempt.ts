@@ -108,7 +108,9 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
     "address-rules": {
       "An endpoint's URL": descriptive,
       "- contain no user name": "The tests of `packages/webhooks` prove it.",
-      "A URL that breaks": "The cases of the other statements prove it."
+      "A URL that breaks": "The cases of the other statements prove it.",
+      "`KINORA_WEBHOOK_ALLOWED_NETWORKS` lists":
+        "The tests of `packages/address-guard` and `packages/hosting` prove it."
     }
   }
 }

@@ -36,9 +36,16 @@ export const classify = (address: string): string => {
   return parsed instanceof ipaddr.IPv6 ? classifyUnicast6(parsed) : classifyUnicast4(parsed)
 }
 
-/** Returns the one text of an address that has several, such as `2001:db8::1` and `2001:DB8:0::1`. Other text is returned unchanged. */
+/**
+ * Returns the one text of an address that has several, such as `2001:db8::1` and `2001:DB8:0::1`, or `10.0.0.1` and
+ * `::ffff:10.0.0.1`, which a connection treats alike. Other text is returned unchanged.
+ */
 export const canonical = (address: string): string =>
-  isAddress(address) ? ipaddr.parse(address).toNormalizedString() : address
+  isAddress(address) ? ipaddr.process(address).toNormalizedString() : address
+
+/** Returns whether an address of every machine leads to the machine itself. */
+export const isLoopback = (address: string): boolean =>
+  ["loopback", "unspecified"].includes(classify(canonical(address)))
 
 // -----------------------------------------------------------------------------
 // internal

@@ -126,6 +126,7 @@ describe("docs/reference/configuration.md", () => {
       // The commented lines are valid settings as well.
       const all = yield* load(defaults.replaceAll("# ", ""))
       const { adminToken, baseUrl, trustedProxies, urlSigningKeys, webhookKeys, webhookOwnDomains } = all
+      assert.deepStrictEqual(all.webhookAllowedNetworks, ["10.20.0.0/16", "fd00:20::1"])
       assert.deepStrictEqual(all.workerModels, ["kinora-still"])
       assert.strictEqual(baseUrl, "https://media.example.com")
       assert.strictEqual(trustedProxies.length, 2)

@@ -38,6 +38,18 @@ export const read = async (request: RequestLike, bytesMax: number): Promise<Uint
   return collect(pieces, bytesMax)
 }
 
+/** Bytes that are read by default: 2 MiB. */
+export const bytesMaxDefault = 2 * 1024 ** 2
+
+/** Parses a body as JSON. Returns `undefined` if it is not JSON in UTF-8. */
+export const toJson = (body: Uint8Array | string): unknown => {
+  try {
+    return JSON.parse(typeof body === "string" ? body : new TextDecoder("utf-8", { fatal: true }).decode(body))
+  } catch {
+    return undefined
+  }
+}
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

@@ -43,16 +43,21 @@ export const parse = (
   return { timestamp: Number(timestamp), signatures }
 }
 
+/** Allows one notation per number, so that the signed text is the verified one. Numbers of 15 digits are exact. */
+export const timestampPattern = /^(?:0|[1-9][0-9]{0,14})$/
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
 const itemPattern = /^([A-Za-z0-9_-]+)=(.*)$/
-/** Allows one notation per number, so that the signed text is the verified one. Numbers of 15 digits are exact. */
-const timestampPattern = /^(?:0|[1-9][0-9]{0,14})$/
 const hexPattern = new RegExp(`^[0-9a-f]{${codeLength}}$`)
 
-const malformed = (detail: string) => new VerificationError("malformed_header", detail)
+const malformed = (detail: string) =>
+  new VerificationError(
+    "malformed_header",
+    `${detail} The signature header must be \`t=<unix seconds>,v1=<hex>\`, with one \`t\` and one or more \`v1\`.`
+  )
 
 const fail = (detail: string): never => {
   throw malformed(detail)

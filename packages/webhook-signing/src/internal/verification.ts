@@ -51,15 +51,12 @@ export interface Pending extends header.Parsed {
 export const begin = (headers: header.HeadersLike, options: VerifyOptions): Pending => {
   const { headerLengthMax = 4096, headerName = "X-Service-Signature", signaturesMax = 16 } = options
   const { toleranceSeconds = 300 } = options
-  const now = options.nowMillis ?? nowMillis()
-  // NaN would compare as false and accept every age.
-  if (!(toleranceSeconds >= 0)) throw new RangeError("`toleranceSeconds` must be a number of at least 0.")
-  if (!Number.isFinite(now)) throw new RangeError("`nowMillis` must be a finite number.")
+  const now = secondsOf(options.nowMillis ?? nowMillis(), toleranceSeconds)
   const secrets = usableSecrets(options.secret)
   const value = header.read(headers, headerName)
   if (value === "") throw new VerificationError("missing_header")
   const parsed = header.parse(value, { headerLengthMax, signaturesMax })
-  return { ...parsed, secrets, toleranceSeconds, now: Math.floor(now / 1000) }
+  return { ...parsed, secrets, toleranceSeconds, now }
 }
 
 /** Checks the signatures of the body, then their age. Only a valid signature can be `expired`. */
@@ -77,16 +74,24 @@ export const complete = async (
   return { timestamp, warnings: -age > toleranceSeconds ? [futureTimestamp(-age)] : [] }
 }
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
+/** Returns the current time in seconds. Throws if a number is invalid: NaN would compare as false and accept every age. */
+export const secondsOf = (now: number, toleranceSeconds: number): number => {
+  if (!(toleranceSeconds >= 0)) throw new RangeError("`toleranceSeconds` must be a number of at least 0.")
+  if (!Number.isFinite(now)) throw new RangeError("`nowMillis` must be a finite number.")
+  return Math.floor(now / 1000)
+}
 
-const usableSecrets = (secret: VerifyOptions["secret"]): ReadonlyArray<string> => {
+/** Returns the secrets without absent and empty ones. */
+export const usableSecrets = (secret: VerifyOptions["secret"]): ReadonlyArray<string> => {
   const secrets = [secret].flat().filter((secret): secret is string => typeof secret === "string" && secret !== "")
   if (secrets.length === 0) throw new VerificationError("no_secret")
   if (secrets.some((secret) => /\s/.test(secret))) throw new VerificationError("secret_whitespace")
   return secrets
 }
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
 
 const futureTimestamp = (seconds: number): Warning => ({
   code: "future_timestamp",

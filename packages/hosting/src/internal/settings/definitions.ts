@@ -1,4 +1,5 @@
 /** Definitions of all settings: schema, default and documentation. */
+import { AddressGuard } from "@kinora/address-guard"
 import { Schema } from "effect"
 import { addressDefinitions } from "./addressDefinitions.ts"
 import { between } from "./between.ts"
@@ -17,6 +18,7 @@ const Secret = Schema.String.check(Schema.isMinLength(32))
 const HostName = Schema.String.check(
   Schema.makeFilter((text) => /^[^\s/:?#@*\\]+$/.test(text) && URL.canParse(`https://${text}`))
 )
+const Network = Schema.String.check(Schema.makeFilter(AddressGuard.isNetwork))
 const ModelId = Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,63}$/))
 
 /** Definitions by key of the file, in the order of the reference page. `variableOf` returns the environment variable. */
@@ -147,6 +149,14 @@ export const definitions = {
     default: "true",
     expected: "true or false",
     about: "Whether webhooks to the addresses of these domains are rejected; false behind a content-delivery network."
+  },
+  webhook_allowed_networks: {
+    schema: listOf(Network),
+    default: undefined,
+    expected: "networks such as 10.20.0.0/16, or addresses, separated by commas",
+    about:
+      "Private networks and addresses that webhooks can be sent to, separated by commas. Their receivers can use HTTP and any port. An address of this machine must be listed by itself.",
+    isList: true
   },
   webhook_allow_private: {
     schema: Schema.Literals(["true", "false"]),

@@ -1,15 +1,13 @@
 /** The signed request of a send. */
-import { Signature } from "@kinora/webhook-signing"
 import { type DateTime, Effect, Redacted } from "effect"
 import type { Claimed } from "../../Delivery.ts"
 import { SecretBox } from "../../SecretBox.ts"
 import type { TransportRequest } from "../../Transport.ts"
 import type { Sendable } from "./Claims.ts"
+import * as Signatures from "./Signatures.ts"
 
 /** Options for signatures and headers. */
-export interface RequestOptions {
-  readonly makeSigner: (secret: string) => Signature.Signer | Promise<Signature.Signer>
-  readonly headerPrefix: string
+export interface RequestOptions extends Signatures.SignatureOptions {
   readonly userAgent: string
 }
 
@@ -18,15 +16,16 @@ export interface RequestOptions {
  * that cannot be opened is skipped, so that a lost key does not stop an endpoint whose secret
  * was rotated since. If the newest one cannot be opened, the function dies.
  */
-export const make = Effect.fnUntraced(function*({ headerPrefix, makeSigner, userAgent }: RequestOptions) {
+export const make = Effect.fnUntraced(function*(options: RequestOptions) {
+  const { headerPrefix, userAgent } = options
   const box = yield* SecretBox
   // By sealed text, which is unique per endpoint and rotation. `undefined`: the text cannot be opened.
-  const signers = new Map<string, Signature.Signer | undefined>()
+  const signers = new Map<string, Signatures.SecretSigners | undefined>()
 
   const open = ({ endpoint }: Claimed, sealed: string) =>
     Effect.flatMap(
       box.open(endpoint.id, sealed),
-      (secret) => Effect.promise(async () => makeSigner(Redacted.value(secret)))
+      (secret) => Effect.promise(() => Signatures.makeSigners(options, Redacted.value(secret)))
     )
 
   const signerOf = Effect.fnUntraced(function*(claimed: Claimed, sealed: string, isNewest: boolean) {
@@ -44,11 +43,12 @@ export const make = Effect.fnUntraced(function*({ headerPrefix, makeSigner, user
 
   return Effect.fnUntraced(function*(claimed: Sendable, at: DateTime.Utc) {
     const timestamp = Math.floor(at.epochMilliseconds / 1000)
-    const signatures: Array<string> = []
+    const secrets: Array<Signatures.SecretSigners> = []
     for (const [place, { sealed }] of claimed.secrets.entries()) {
       const signer = yield* signerOf(claimed, sealed, place === 0)
-      if (signer !== undefined) signatures.push(yield* Effect.promise(() => signer.sign(timestamp, claimed.body)))
+      if (signer !== undefined) secrets.push(signer)
     }
+    const message = { id: claimed.delivery, timestamp, body: claimed.body }
     return {
       url: claimed.endpoint.url,
       headers: {
@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function*({ headerPrefix, makeSigner, user
         "User-Agent": userAgent,
         [`${headerPrefix}Event`]: claimed.event.type,
         [`${headerPrefix}Delivery`]: claimed.delivery,
-        [`${headerPrefix}Signature`]: Signature.format(timestamp, signatures)
+        ...yield* Effect.promise(() => Signatures.headersOf(options, secrets, message))
       },
       body: claimed.body
     } satisfies TransportRequest
