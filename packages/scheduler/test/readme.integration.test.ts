@@ -15,3 +15,10 @@ it.live("the example without Effect prints what it shows", () =>
     const printed = yield* Example.run(new URL("../example/promise.ts", import.meta.url), environment)
     assert.strictEqual(printed, "[ { result: 'dawn is rendered' } ]\n[]")
   }))
+
+it.live("the example with two processes prints what it shows", () =>
+  Effect.gen(function*() {
+    const environment = { DATABASE_URL: yield* TestDatabase.postgresUrl }
+    const printed = yield* Example.run(new URL("../example/processes.ts", import.meta.url), environment)
+    assert.strictEqual(printed, "{ scene: 'dawn' }")
+  }))
