@@ -8,7 +8,8 @@ import { Pool } from "pg"
 import { createScheduler, type CreateSchedulerOptions, type Scheduler } from "../src/promise.ts"
 import { startsJobsOfOthers } from "./NotificationsStory.ts"
 
-const commandOf = (payload: string) => ({ lane: "ada", group: "ada", cap: 100, kind: "render", payload })
+/** Each job has a lane of its own, since the end of a job wakes the workers for the queued jobs of its lane. */
+const commandOf = (payload: string) => ({ lane: payload, group: "ada", cap: 100, kind: "render", payload })
 
 /** Starts a worker that never polls, and returns what it ran, in order. */
 const startWorker = async (scheduler: Scheduler) => {
@@ -95,6 +96,34 @@ describe("createScheduler", () => {
     await untilListening((pids) => pids.length === 1 && pids[0] !== lost[0])
     await there.enqueue(commandOf("later"))
     assert.deepStrictEqual(await until(2), ["meanwhile", "later"])
+    await worker.close()
+  })
+
+  it("starts jobs that the worker of another process returns when it closes", async () => {
+    await using here = await createScheduler({ pool: program.pool })
+    await using there = await createScheduler({ url: program.url })
+    const started = Promise.withResolvers<void>()
+    const leaving = await there.work({
+      name: "leaving",
+      concurrency: 1,
+      grace: 0,
+      handlers: {
+        render: async (_job, { signal }) => {
+          started.resolve()
+          await new Promise((resolve) => signal.addEventListener("abort", resolve))
+          throw new Error("ended because of the signal")
+        }
+      }
+    })
+    await there.enqueue(commandOf("returned"))
+    await started.promise
+    const { until, worker } = await startWorker(here)
+    // Afterwards the worker is idle, and has claimed for the last time because of its connection.
+    await untilListening((pids) => pids.length === 2)
+    await there.enqueue(commandOf("before"))
+    await until(1)
+    await leaving.close()
+    assert.deepStrictEqual(await until(2), ["before", "returned"])
     await worker.close()
   })
 
