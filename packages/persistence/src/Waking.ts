@@ -3,7 +3,7 @@
  * after the commit, workers of other processes through hooks. A lost wake-up only
  * delays work until the next poll.
  */
-import { Effect, Latch, type Scope, Stream } from "effect"
+import { Effect, Latch, RcRef, type Scope, Stream } from "effect"
 
 /** Wakes the workers of this process, and of other processes through hooks. */
 export interface Waking {
@@ -20,7 +20,7 @@ export interface WakingOptions {
    * continues, so it should only schedule a notification and send one for many.
    */
   readonly publish?: Effect.Effect<void> | undefined
-  /** Notifications of other processes. Each element wakes the workers of this process. */
+  /** Notifications of other processes. Each element wakes the workers of this process. Runs while there are workers. */
   readonly subscribe?: Stream.Stream<unknown> | undefined
 }
 
@@ -33,7 +33,9 @@ export const make = Effect.fnUntraced(
   > {
     const latches = new Set<Latch.Latch>()
     const wakeHere = Effect.sync(() => latches.forEach((latch) => latch.openUnsafe()))
-    yield* Effect.forkScoped(Stream.runForEach(subscribe, () => wakeHere))
+    const listening = yield* RcRef.make({
+      acquire: Effect.forkScoped(Stream.runForEach(subscribe, () => wakeHere), { startImmediately: true })
+    })
     return {
       wake: Effect.andThen(wakeHere, publish),
       subscribe: Effect.acquireRelease(
@@ -43,7 +45,7 @@ export const make = Effect.fnUntraced(
           return latch
         }),
         (latch) => Effect.sync(() => latches.delete(latch))
-      )
+      ).pipe(Effect.tap(() => RcRef.get(listening)))
     }
   }
 )

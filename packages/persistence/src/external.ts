@@ -14,6 +14,7 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as Client from "./internal/external/client.ts"
 import * as Connection from "./internal/external/connection.ts"
+import * as Listen from "./internal/external/listen.ts"
 import { types } from "./internal/external/pgValues.ts"
 import * as PostgresJs from "./internal/external/postgresJs.ts"
 import * as Prisma from "./internal/external/prisma.ts"
@@ -38,12 +39,18 @@ export interface PgClient {
 /** The used part of a pool of `pg`: `pg.Pool` fits. */
 export interface PgPool {
   connect(): Promise<PooledClient>
+  readonly options?: { readonly max?: number | undefined } | undefined
 }
 
 /** A client of a pool. */
 interface PooledClient extends PgClient {
   release(destroy?: boolean): void
-  on(event: "error", listener: () => void): unknown
+  on(event: "error", listener: (error: Error) => void): unknown
+  on(event: "end", listener: () => void): unknown
+  on(
+    event: "notification",
+    listener: (notification: { readonly channel: string; readonly payload?: string | undefined }) => void
+  ): unknown
   removeListener(event: "error", listener: () => void): unknown
 }
 
@@ -126,9 +133,19 @@ export const committed = (transaction: Transaction): Effect.Effect<void> =>
     })
   )
 
-/** Provides a client over the connections of a pool of `pg`. Leaves the pool open. */
+/**
+ * Provides a client over the connections of a pool of `pg`. Leaves the pool open. Workers that wait for notifications take
+ * one connection, unless it is the only one of the pool.
+ */
 export const layerPg = (pool: PgPool): Layer.Layer<SqlClient.SqlClient> =>
-  Layer.effect(SqlClient.SqlClient, Client.make(lease(pool))).pipe(Layer.provide(Reactivity.layer))
+  Layer.effect(
+    SqlClient.SqlClient,
+    Effect.map(Client.make(lease(pool)), (client) =>
+      Object.assign(client, {
+        listen: Listen.make(connect(pool), (client, text) => queryOf(client)(text, [])),
+        config: { maxConnections: pool.options?.max }
+      }))
+  ).pipe(Layer.provide(Reactivity.layer))
 
 // -----------------------------------------------------------------------------
 // internal

@@ -37,3 +37,19 @@ it.effect("does not wake a worker whose scope has closed", () =>
     yield* wake
     assert.isFalse(worker.isOpen())
   }))
+
+it.effect("listens to other processes while there are workers", () =>
+  Effect.gen(function*() {
+    const listeners: Array<string> = []
+    const { subscribe } = yield* Waking.make({
+      subscribe: Stream.unwrap(Effect.acquireRelease(
+        Effect.as(Effect.sync(() => listeners.push("started")), Stream.never),
+        () => Effect.sync(() => listeners.push("ended"))
+      ))
+    })
+    assert.deepStrictEqual(listeners, [])
+    yield* Effect.scoped(Effect.andThen(subscribe, Effect.scoped(subscribe)))
+    assert.deepStrictEqual(listeners, ["started", "ended"])
+    yield* subscribe
+    assert.deepStrictEqual(listeners, ["started", "ended", "started"])
+  }))

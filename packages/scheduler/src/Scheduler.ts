@@ -9,6 +9,7 @@ import * as Backend from "@kinora/persistence/Backend"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type * as UnitOfWork from "@kinora/persistence/UnitOfWork"
 import { Context, Duration, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { makeDecisions } from "./internal/makeDecisions.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
 import type { PlaceRequest } from "./internal/place.ts"
@@ -224,13 +225,17 @@ export const layerMemory: Backend.MemoryLayer<Scheduler | Wakeup.Wakeup> = layer
 
 /**
  * Provides a scheduler in Postgres or PGlite. Brings the scheduler's tables up to date when
- * the layer is built. Workers of other processes find new jobs by polling, unless the
- * layer is composed with hooks (`Wakeup.layerWith`).
+ * the layer is built. Wakes the workers of other processes over `LISTEN` and `NOTIFY`. Workers
+ * whose client cannot listen find jobs of other processes by polling: those of `PgClient`
+ * and of `layerPg` of `@kinora/persistence/external` can, unless they have one connection.
  */
 export const layerPostgres = (
-  { schema, ...options }: SchedulerOptions & Backend.SchemaOptions = {}
-): Backend.PostgresLayer<Scheduler | Wakeup.Wakeup> =>
-  layerWith(options).pipe(
-    Backend.postgres(Backend.inSchema(SqlSchedulerStore, schema)),
-    Layer.provideMerge(Wakeup.layer)
+  { listen, notify, schema, ...options }: SchedulerOptions & Wakeup.NotificationOptions & Backend.SchemaOptions = {}
+): Backend.PostgresLayer<Scheduler | Wakeup.Wakeup> => {
+  const { migrations } = SqlSchedulerStore
+  const layer = Layer.provide(Wakeup.layerPostgres({ listen, notify }), SecureRandom.layerWebCrypto)
+  return layerWith(options).pipe(
+    Layer.provideMerge(Backend.inSchema({ layer, migrations }, schema).layer),
+    Backend.postgres(Backend.inSchema(SqlSchedulerStore, schema))
   )
+}

@@ -1,13 +1,53 @@
 /** Wakes workers when jobs are queued. */
+import * as PgNotifications from "@kinora/persistence/PgNotifications"
+import { mapSql, type StorageError } from "@kinora/persistence/StorageError"
 import * as Waking from "@kinora/persistence/Waking"
-import { Context, Layer } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
 
 /** Wakes the workers of this process, and those of other processes through hooks. */
-export class Wakeup extends Context.Service<Wakeup, Waking.Waking>()("@kinora/scheduler/Wakeup") {}
+export class Wakeup extends Context.Service<
+  Wakeup,
+  Waking.Waking & {
+    /** Wakes the workers of other processes when the surrounding unit commits. Nothing waits for them. */
+    readonly announce: Effect.Effect<void, StorageError>
+  }
+>()("@kinora/scheduler/Wakeup") {}
 
-/** Provides a wake-up with hooks to other processes, which run after each commit that queues jobs. */
-export const layerWith = (options: Waking.WakingOptions): Layer.Layer<Wakeup> =>
-  Layer.effect(Wakeup, Waking.make(options))
+/** Hooks to other processes. */
+export interface WakeupOptions extends Waking.WakingOptions {
+  /** Notifies other processes when the surrounding unit commits. Runs in each unit that queues jobs. A failure undoes the unit. */
+  readonly announce?: Effect.Effect<void, StorageError> | undefined
+}
+
+/** Options of `layerPostgres`. */
+export interface NotificationOptions {
+  /**
+   * Whether units that queue jobs send a notification. Such units commit one after the other, so leave it out for
+   * thousands of units per second. Default `true`.
+   */
+  readonly notify?: boolean | undefined
+  /**
+   * Whether the workers of this process wait for notifications, which takes one connection of the client. Leave it out
+   * behind a pooler of transactions, and for a client with one connection. Default `true`, except with `maxConnections: 1`.
+   */
+  readonly listen?: boolean | undefined
+}
+
+/** Provides a wake-up with hooks to other processes. `publish` runs after each commit that queues jobs. */
+export const layerWith = ({ announce = Effect.void, ...options }: WakeupOptions): Layer.Layer<Wakeup> =>
+  Layer.effect(Wakeup, Effect.map(Waking.make(options), (waking) => Wakeup.of({ ...waking, announce })))
 
 /** Provides a wake-up for this process only. */
 export const layer: Layer.Layer<Wakeup> = layerWith({})
+
+/** Provides a wake-up for all processes with the same tables, over `LISTEN` and `NOTIFY`. */
+export const layerPostgres = (
+  { listen = true, notify = true }: NotificationOptions = {}
+): Layer.Layer<Wakeup, never, SecureRandom.SecureRandom | SqlClient.SqlClient> =>
+  Layer.unwrap(Effect.map(PgNotifications.make("scheduler_job"), (notifications) =>
+    layerWith({
+      announce: notify ? mapSql("Wakeup.announce")(notifications.notify) : Effect.void,
+      subscribe: listen ? notifications.received : Stream.empty
+    })))

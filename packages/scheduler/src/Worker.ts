@@ -4,8 +4,8 @@
  * A worker holds one lease for all its jobs, and interrupts them if it cannot renew the lease
  * in time, and a job that others have ended or requeued. It settles jobs that end at the same moment in one unit of work, takes over the jobs
  * of lost workers, and releases its own jobs and its lease when it stops. A job whose worker was
- * lost in all attempts but the last one runs without other jobs beside it. It claims as soon as a job is queued in this process, and polls for the jobs of
- * other processes.
+ * lost in all attempts but the last one runs without other jobs beside it. It claims as soon as a job is queued in this process, or in another one that
+ * notifies it, and polls.
  */
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, Duration, Effect, Layer } from "effect"

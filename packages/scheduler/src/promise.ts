@@ -37,7 +37,7 @@ export {
 export type { Handler, Handlers, Job, JobContext } from "./internal/promise/handlers.ts"
 
 /** Options of `createScheduler`: the storage, and the options of the service. */
-export type CreateSchedulerOptions = Storage & Service.SchedulerOptions
+export type CreateSchedulerOptions = Storage & Service.SchedulerOptions & Wakeup.NotificationOptions
 
 /** Adds a job to a lane. */
 export interface EnqueueCommand extends CallOptions, Omit<Enqueue<Schema.Json>, "job" | "kind"> {
@@ -79,8 +79,8 @@ type JobCall = CallOptions & Pick<JobAddress, "job">
 /** A scheduler. Its calls are those of the service `Scheduler`, whose documentation describes them. */
 export interface Scheduler extends AsyncDisposable {
   /**
-   * Enqueues a job. Throws `QueueFullError`. In a transaction of the program, workers find the job when they next poll
-   * after the commit, or after `wake`.
+   * Enqueues a job. Throws `QueueFullError`. In a transaction of the program, the commit wakes the workers of all
+   * processes that wait for notifications.
    */
   readonly enqueue: (command: EnqueueCommand) => Promise<JobAddress & { readonly state: "pending" | "queued" }>
   /** Throws `QueueFullError` if a job of this lane would be refused now. Reserves nothing. */
@@ -113,7 +113,7 @@ export interface Scheduler extends AsyncDisposable {
   readonly verify: (options?: CallOptions) => Promise<ReadonlyArray<Store.Drift>>
   /** Counts all jobs again, and corrects the counters. */
   readonly rebuild: (options?: CallOptions) => Promise<void>
-  /** Wakes the workers of this process, so that they look for jobs now. Call it after the commit of a transaction that enqueued jobs. */
+  /** Wakes the workers of this process, so that they look for jobs now. Needed after a commit only without notifications. */
   readonly wake: () => Promise<void>
   /** Starts a worker in this process. It works until its `close`, until `signal` aborts, or until the scheduler closes. */
   readonly work: (options: WorkOptions) => Promise<Worker>

@@ -1,8 +1,9 @@
 import { assert, it, layer } from "@effect/vitest"
 import { DatabaseTime, Decision, Rows, UnitOfWork } from "@kinora/persistence"
 import { QueryPlan, TestDatabase } from "@kinora/testkit"
-import { Effect, Queue, Schema } from "effect"
+import { Effect, Layer, Queue, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import * as Leases from "../src/internal/sql/leases.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as JobKind from "../src/JobKind.ts"
@@ -11,6 +12,7 @@ import { Scheduler } from "../src/Scheduler.ts"
 import { suite as crowd } from "./CrowdContract.ts"
 import { makeWorld, over, startWorker, takeLease } from "./Fixture.ts"
 import { suite as leases } from "./LeasesContract.ts"
+import { startsJobsOfOthers } from "./NotificationsStory.ts"
 import { suite } from "./SchedulerContract.ts"
 import { suite as swaps } from "./SwapsContract.ts"
 
@@ -50,6 +52,12 @@ crowd("Postgres", over(TestDatabase.postgres), 10_000)
 // PGlite runs the same statements on one connection, so its transactions never overlap. What overlaps on Postgres cannot
 // here: the turns only cover every kind.
 crowd("PGlite", over(TestDatabase.pglite), 1_000)
+
+it.effect("starts jobs of other processes with layerPostgres on PGlite", () =>
+  Effect.gen(function*() {
+    const client = Layer.succeedContext(yield* Layer.build(TestDatabase.pglite))
+    yield* startsJobsOfOthers(client, client)
+  }).pipe(Effect.scoped, TestClock.withLive))
 
 const backlog = 20_000
 

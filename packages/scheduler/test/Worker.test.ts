@@ -596,7 +596,11 @@ layer(memory)("Worker", (it) => {
     Effect.gen(function*() {
       const { job, outcome } = yield* start(() => Effect.succeed("done"))
       // As in another process: the same store, and a wake-up that does not reach this one.
-      const wakeup = Wakeup.Wakeup.of({ wake: Effect.void, subscribe: Effect.sync(() => Latch.makeUnsafe(false)) })
+      const wakeup = Wakeup.Wakeup.of({
+        wake: Effect.void,
+        announce: Effect.void,
+        subscribe: Effect.sync(() => Latch.makeUnsafe(false))
+      })
       const elsewhere = yield* Layer.build(Layer.fresh(Scheduler.layerWith())).pipe(
         Effect.map((services) => Context.get(services, Scheduler.Scheduler)),
         Effect.provideService(Wakeup.Wakeup, wakeup)

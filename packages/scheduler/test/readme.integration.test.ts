@@ -22,3 +22,10 @@ it.live("the example in a schema prints what it shows", () =>
     const printed = yield* Example.printed(() => import("../example/schema.ts"))
     assert.strictEqual(printed, "queued\npending")
   }).pipe(Effect.ensuring(Effect.sync(() => vi.unstubAllEnvs()))))
+
+it.live("the example with two processes prints what it shows", () =>
+  Effect.gen(function*() {
+    const environment = { DATABASE_URL: yield* TestDatabase.postgresUrl }
+    const printed = yield* Example.run(new URL("../example/processes.ts", import.meta.url), environment)
+    assert.strictEqual(printed, "{ scene: 'dawn' }")
+  }))

@@ -30,7 +30,7 @@ it.effect("stores each result once, as the handler of the README does", () =>
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "settle", "promise", "schema"]) {
+  for (const example of ["memory", "postgres", "settle", "promise", "processes", "schema"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

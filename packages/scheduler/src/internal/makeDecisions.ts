@@ -8,7 +8,7 @@ import type { JobAddress, Lease } from "../Job.ts"
 import * as Lanes from "../Lanes.ts"
 import { SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
-import { Wakeup } from "../Wakeup.ts"
+import { makeAnnounce } from "./announce.ts"
 import type { GroupId, JobId, LaneId } from "./ids.ts"
 import { changesOf } from "./laneChanges.ts"
 import * as Loaded from "./loadedLanes.ts"
@@ -107,9 +107,9 @@ const makeLoad = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefaults) {
 })
 
 const makeSave = Effect.gen(function*() {
-  const { afterCommit, atomically } = yield* UnitOfWork
+  const { atomically } = yield* UnitOfWork
   const store = yield* SchedulerStore
-  const wakeup = yield* Wakeup
+  const announce = yield* makeAnnounce
 
   // Changes take several statements. A nested unit that fails dooms the whole one, so a caller
   // that recovers cannot commit a part of them.
@@ -118,19 +118,19 @@ const makeSave = Effect.gen(function*() {
     const { promoted, restamped } = yield* store.apply(changes)
     // A claim skips jobs that are restamped meanwhile, and needs a wake-up to find them.
     const hasWork = promoted.length > 0 || restamped > 0 || changes.enqueued.some((job) => job.state === "queued")
-    if (hasWork) yield* afterCommit(wakeup.wake)
+    if (hasWork) yield* announce
     return { promoted }
   }, atomically)
 })
 
 const makeSwapSlots = Effect.gen(function*() {
-  const { afterCommit, atomically } = yield* UnitOfWork
+  const { atomically } = yield* UnitOfWork
   const store = yield* SchedulerStore
-  const wakeup = yield* Wakeup
+  const announce = yield* makeAnnounce
 
   return Effect.fn("Scheduler.swapSlots")(function*(limit: number) {
     const swapped = yield* store.swap(limit)
-    if (swapped.promoted.length > 0) yield* afterCommit(wakeup.wake)
+    if (swapped.promoted.length > 0) yield* announce
     return swapped
   }, atomically)
 })

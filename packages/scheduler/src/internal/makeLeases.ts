@@ -1,20 +1,18 @@
 /** The operations of the scheduler that lease jobs to workers. */
 import * as Folding from "@kinora/persistence/Folding"
-import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Duration, Effect, Random, Result } from "effect"
 import type { Lease } from "../Job.ts"
 import { LeaseLost, NotFound, SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
-import { Wakeup } from "../Wakeup.ts"
+import { makeAnnounce } from "./announce.ts"
 import type { JobId } from "./ids.ts"
 import type { CheckpointOptions, ClaimOptions, LeaseOptions, Release, RenewalOptions } from "./requests.ts"
 import type { AloneQuestion, Checkpoint } from "./storeTypes.ts"
 
 /** Creates the operations. */
 export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Duration) {
-  const { afterCommit } = yield* UnitOfWork
   const store = yield* SchedulerStore
-  const wakeup = yield* Wakeup
+  const announce = yield* makeAnnounce
 
   const claim = Effect.fn("Scheduler.claim")(function*(options: ClaimOptions) {
     const { alone = false, except = [], kinds, limit } = options
@@ -49,13 +47,13 @@ export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Durat
   const release = Effect.fn("Scheduler.release")(function*(leases: ReadonlyArray<Release>) {
     if (leases.length === 0) return
     const released = yield* store.release(Array.from(newestOf(leases).values()))
-    if (released.length > 0) yield* afterCommit(wakeup.wake)
+    if (released.length > 0) yield* announce
   })
 
   const rescue = Effect.fn("Scheduler.rescue")(function*(options: ClaimOptions) {
     if (options.limit <= 0 || options.kinds.length === 0) return { requeued: [], exhausted: [] }
     const rescued = yield* store.rescue({ ...options, aloneDelay })
-    if (rescued.requeued.length > 0) yield* afterCommit(wakeup.wake)
+    if (rescued.requeued.length > 0) yield* announce
     return rescued
   })
 
@@ -90,16 +88,15 @@ const newestOf = <L extends Lease>(leases: ReadonlyArray<L>): ReadonlyMap<JobId,
 }
 
 const makeRequeue = Effect.gen(function*() {
-  const { afterCommit } = yield* UnitOfWork
   const store = yield* SchedulerStore
-  const wakeup = yield* Wakeup
+  const announce = yield* makeAnnounce
 
   return Effect.fn("Scheduler.requeue")(function*(job: JobId) {
     const [found] = yield* store.find([job])
     if (found === undefined) return yield* new SchedulerError({ reason: new NotFound({ job }) })
     if (found.state !== "running") return false
     const released = yield* store.release([found])
-    if (released.length > 0) yield* afterCommit(wakeup.wake)
+    if (released.length > 0) yield* announce
     return released.length > 0
   })
 })

@@ -1,0 +1,54 @@
+/** Listens for notifications on a client of a pool of `pg`. */
+import { Cause, Effect, Queue, type Scope } from "effect"
+import type { SqlError } from "effect/sql"
+import { fromDriver } from "./sqlError.ts"
+
+/** The used part of a client that listens. */
+interface ListeningClient {
+  on(event: "notification", listener: (notification: Notification) => void): unknown
+  on(event: "error", listener: (error: Error) => void): unknown
+  on(event: "end", listener: () => void): unknown
+  release(destroy: boolean): void
+}
+
+/** A notification, as `pg` delivers it. */
+interface Notification {
+  readonly channel: string
+  readonly payload?: string | undefined
+}
+
+/** Number of notifications that wait to be read. Later ones replace the oldest. */
+const heldMax = 1_024
+
+/**
+ * Returns the function that listens to a channel until its scope closes, on a client of its own, which is closed then. The
+ * queue fails if the connection is lost.
+ */
+export const make = <Client extends ListeningClient>(
+  connect: Effect.Effect<Client, SqlError.SqlError>,
+  query: (client: Client, text: string) => Promise<unknown>
+) =>
+  Effect.fnUntraced(function*(
+    channel: string
+  ): Effect.fn.Return<
+    Queue.Dequeue<{ readonly payload: string }, SqlError.SqlError>,
+    SqlError.SqlError,
+    Scope.Scope
+  > {
+    const queue = yield* Queue.sliding<{ readonly payload: string }, SqlError.SqlError>(heldMax)
+    const lost = (error: Error) => void Queue.failCauseUnsafe(queue, Cause.fail(fromDriver(error)))
+    // Its listeners stay, since an error without one would end the process.
+    const client = yield* Effect.acquireRelease(connect, (client) => Effect.sync(() => client.release(true)), {
+      interruptible: true
+    })
+    client.on("error", lost)
+    client.on("end", () => lost(new Error("The connection has ended")))
+    client.on("notification", (notification) => {
+      if (notification.channel === channel) Queue.offerUnsafe(queue, { payload: notification.payload ?? "" })
+    })
+    yield* Effect.tryPromise({
+      try: () => query(client, `LISTEN "${channel.replaceAll("\"", "\"\"")}"`),
+      catch: fromDriver
+    })
+    return queue
+  })
