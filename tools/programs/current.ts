@@ -51,10 +51,19 @@ const alsoRead = [
 ]
 
 const readCurrent = (): string | undefined => {
-  if (!existsSync(recordFile)) return undefined
-  const { directory, sources }: Record = JSON.parse(readFileSync(recordFile, "utf8"))
-  const path = join(cache, directory)
-  return existsSync(path) && sources.every(([source, stamp]) => stampOf(source) === stamp) ? path : undefined
+  const record = readRecord()
+  if (record === undefined) return undefined
+  const path = join(cache, record.directory)
+  return existsSync(path) && record.sources.every(([source, stamp]) => stampOf(source) === stamp) ? path : undefined
+}
+
+/** Returns `undefined` if there is no record, or one that a crash of the machine left incomplete. */
+const readRecord = (): Record | undefined => {
+  try {
+    return JSON.parse(readFileSync(recordFile, "utf8"))
+  } catch {
+    return undefined
+  }
 }
 
 /** Changes when the file does. */

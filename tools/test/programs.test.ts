@@ -53,6 +53,11 @@ describe("a program", () => {
     assert.strictEqual(start("cli").stdout, "another js")
   })
 
+  it("is bundled again when its record cannot be read", () => {
+    write("node_modules/.cache/kinora-programs/current.json", "")
+    assert.deepStrictEqual(start("cli"), { status: 0, stderr: "", stdout: "another js" })
+  })
+
   it("runs from source if it cannot be bundled", () => {
     write("hosts/worker/src/main.ts", "not ( a program")
     const { status, stderr, stdout } = start("cli")
