@@ -58,6 +58,12 @@ describe("a program", () => {
     assert.deepStrictEqual(start("cli"), { status: 0, stderr: "", stdout: "another js" })
   })
 
+  it("is bundled while another process removes a bundle", () => {
+    symlinkSync("removed", join(root, "node_modules/.cache/kinora-programs/bundles/partial-1"))
+    write("hosts/cli/src/greeting.ts", program("a third"))
+    assert.deepStrictEqual(start("cli"), { status: 0, stderr: "", stdout: "a third js" })
+  })
+
   it("runs from source if it cannot be bundled", () => {
     write("hosts/worker/src/main.ts", "not ( a program")
     const { status, stderr, stdout } = start("cli")
