@@ -23,7 +23,11 @@ export const currentBundle = (): string | undefined => {
 /** Records a bundle as the one of the sources as they are. */
 export const record = ({ directory, sources }: Bundle): void => {
   const paths = [...alsoRead, ...sources.map((path) => relative(repository, path))]
-  const record: Record = { directory: relative(cache, directory), sources: paths.map((path) => [path, stampOf(path)]) }
+  const record: Record = {
+    repository,
+    directory: relative(cache, directory),
+    sources: paths.map((path) => [path, stampOf(path)])
+  }
   // Another process may do the same at the same time.
   const part = `${recordFile}.${process.pid}`
   writeFileSync(part, JSON.stringify(record))
@@ -36,6 +40,8 @@ export const record = ({ directory, sources }: Bundle): void => {
 
 /** The content of `recordFile`. */
 interface Record {
+  /** Its absolute path, which the bundle contains. */
+  readonly repository: string
   /** Relative to `cache`. */
   readonly directory: string
   /** Paths relative to the repository, with `stampOf` of each. */
@@ -52,7 +58,7 @@ const alsoRead = [
 
 const readCurrent = (): string | undefined => {
   const record = readRecord()
-  if (record === undefined) return undefined
+  if (record?.repository !== repository) return undefined
   const path = join(cache, record.directory)
   return existsSync(path) && record.sources.every(([source, stamp]) => stampOf(source) === stamp) ? path : undefined
 }
