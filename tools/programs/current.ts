@@ -20,9 +20,13 @@ export const currentBundle = (): string | undefined => {
   return readCurrent()
 }
 
-/** Records a bundle as the one of the sources as they are. */
-export const record = ({ directory, sources }: Bundle): void => {
+/**
+ * Records a bundle as the one of the sources as they are. Records nothing if one of them has changed since `startedAt`, when it
+ * was begun, since the bundle may contain what the source was before.
+ */
+export const record = ({ directory, sources }: Bundle, startedAt: number): void => {
   const paths = [...alsoRead, ...sources.map((path) => relative(repository, path))]
+  if (paths.some((path) => (statsOf(path)?.ctimeMs ?? 0) > startedAt)) return
   const record: Record = {
     repository,
     directory: relative(cache, directory),
@@ -74,6 +78,8 @@ const readRecord = (): Record | undefined => {
 
 /** Changes when the file does. */
 const stampOf = (path: string): string => {
-  const stats = statSync(join(repository, path), { throwIfNoEntry: false })
+  const stats = statsOf(path)
   return stats === undefined ? "" : `${stats.mtimeMs} ${stats.size}`
 }
+
+const statsOf = (path: string) => statSync(join(repository, path), { throwIfNoEntry: false })

@@ -1,7 +1,17 @@
 /** Programs start from a bundle of the sources as they are, or else from source. */
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -64,6 +74,26 @@ describe("a program", () => {
     symlinkSync("removed", join(root, "node_modules/.cache/kinora-programs/bundles/partial-1"))
     write("hosts/cli/src/greeting.ts", program("a third"))
     assert.deepStrictEqual(start("cli"), { status: 0, stderr: "", stdout: "a third js" })
+  })
+
+  it("is bundled again if a source has changed while it was bundled", () => {
+    const recorded = (startedAt: number) => {
+      write("node_modules/.cache/kinora-programs/current.json", "")
+      const source = join(root, "hosts/cli/src/greeting.ts")
+      const bundle = { directory: join(root, "node_modules/.cache/kinora-programs/bundles"), sources: [source] }
+      const { status } = spawnSync(process.execPath, [
+        "--input-type=module",
+        "--eval",
+        `import { record } from ${JSON.stringify(pathToFileURL(join(root, "tools/programs/current.ts")))}
+         record(${JSON.stringify(bundle)}, ${startedAt})`
+      ])
+      assert.strictEqual(status, 0)
+      return current() !== ""
+    }
+    write("hosts/cli/src/greeting.ts", program("a fourth"))
+    const { ctimeMs } = statSync(join(root, "hosts/cli/src/greeting.ts"))
+    assert.isFalse(recorded(ctimeMs - 1))
+    assert.isTrue(recorded(ctimeMs + 1))
   })
 
   it("is bundled again after the repository was moved, because it names its files", () => {
