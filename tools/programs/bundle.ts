@@ -114,7 +114,8 @@ const sourcesOf = (output: Output): ReadonlyArray<string> =>
 const removeOld = async (cache: string, days: number): Promise<void> => {
   const oldest = Date.now() - days * 24 * 3_600_000
   for (const name of await readdir(cache)) {
-    const { mtimeMs } = await stat(join(cache, name))
-    if (mtimeMs < oldest) await rm(join(cache, name), { recursive: true, force: true })
+    // Another process may have renamed or removed it meanwhile.
+    const stats = await stat(join(cache, name)).catch(() => undefined)
+    if (stats !== undefined && stats.mtimeMs < oldest) await rm(join(cache, name), { recursive: true, force: true })
   }
 }

@@ -20,10 +20,18 @@ export const currentBundle = (): string | undefined => {
   return readCurrent()
 }
 
-/** Records a bundle as the one of the sources as they are. */
-export const record = ({ directory, sources }: Bundle): void => {
+/**
+ * Records a bundle as the one of the sources as they are. Records nothing if one of them has changed since `startedAt`, when it
+ * was begun, since the bundle may contain what the source was before.
+ */
+export const record = ({ directory, sources }: Bundle, startedAt: number): void => {
   const paths = [...alsoRead, ...sources.map((path) => relative(repository, path))]
-  const record: Record = { directory: relative(cache, directory), sources: paths.map((path) => [path, stampOf(path)]) }
+  if (paths.some((path) => (statsOf(path)?.ctimeMs ?? 0) > startedAt)) return
+  const record: Record = {
+    repository,
+    directory: relative(cache, directory),
+    sources: paths.map((path) => [path, stampOf(path)])
+  }
   // Another process may do the same at the same time.
   const part = `${recordFile}.${process.pid}`
   writeFileSync(part, JSON.stringify(record))
@@ -36,6 +44,8 @@ export const record = ({ directory, sources }: Bundle): void => {
 
 /** The content of `recordFile`. */
 interface Record {
+  /** Its absolute path, which the bundle contains. */
+  readonly repository: string
   /** Relative to `cache`. */
   readonly directory: string
   /** Paths relative to the repository, with `stampOf` of each. */
@@ -51,14 +61,25 @@ const alsoRead = [
 ]
 
 const readCurrent = (): string | undefined => {
-  if (!existsSync(recordFile)) return undefined
-  const { directory, sources }: Record = JSON.parse(readFileSync(recordFile, "utf8"))
-  const path = join(cache, directory)
-  return existsSync(path) && sources.every(([source, stamp]) => stampOf(source) === stamp) ? path : undefined
+  const record = readRecord()
+  if (record?.repository !== repository) return undefined
+  const path = join(cache, record.directory)
+  return existsSync(path) && record.sources.every(([source, stamp]) => stampOf(source) === stamp) ? path : undefined
+}
+
+/** Returns `undefined` if there is no record, or one that a crash of the machine left incomplete. */
+const readRecord = (): Record | undefined => {
+  try {
+    return JSON.parse(readFileSync(recordFile, "utf8"))
+  } catch {
+    return undefined
+  }
 }
 
 /** Changes when the file does. */
 const stampOf = (path: string): string => {
-  const stats = statSync(join(repository, path), { throwIfNoEntry: false })
+  const stats = statsOf(path)
   return stats === undefined ? "" : `${stats.mtimeMs} ${stats.size}`
 }
+
+const statsOf = (path: string) => statSync(join(repository, path), { throwIfNoEntry: false })

@@ -1,9 +1,20 @@
 /** Programs start from a bundle of the sources as they are, or else from source. */
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
+import { pathToFileURL } from "node:url"
 
 const repository = resolve(import.meta.dirname, "../..")
 const copied = ["tools/programs", "packages/hosting/package.json", "packages/hosting/src/FreedMemory.ts"]
@@ -17,7 +28,8 @@ const write = (path: string, text: string) => {
 const program = (greeting: string) =>
   `console.log(${JSON.stringify(greeting)}, process.argv[1].split(".").at(-1), ...process.argv.slice(2))\n`
 
-const start = (...args: ReadonlyArray<string>) => {
+const start = (...args: ReadonlyArray<string>) => startIn(root, ...args)
+const startIn = (root: string, ...args: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
     ["--conditions=@kinora/source", join(root, "tools/programs/start.ts"), ...args],
@@ -51,6 +63,55 @@ describe("a program", () => {
   it("is bundled again when a source has changed", () => {
     write("hosts/cli/src/greeting.ts", program("another"))
     assert.strictEqual(start("cli").stdout, "another js")
+  })
+
+  it("is bundled again when its record cannot be read", () => {
+    write("node_modules/.cache/kinora-programs/current.json", "")
+    assert.deepStrictEqual(start("cli"), { status: 0, stderr: "", stdout: "another js" })
+  })
+
+  it("is bundled while another process removes a bundle", () => {
+    symlinkSync("removed", join(root, "node_modules/.cache/kinora-programs/bundles/partial-1"))
+    write("hosts/cli/src/greeting.ts", program("a third"))
+    assert.deepStrictEqual(start("cli"), { status: 0, stderr: "", stdout: "a third js" })
+  })
+
+  it("is bundled again if a source has changed while it was bundled", () => {
+    const recorded = (startedAt: number) => {
+      write("node_modules/.cache/kinora-programs/current.json", "")
+      const source = join(root, "hosts/cli/src/greeting.ts")
+      const bundle = { directory: join(root, "node_modules/.cache/kinora-programs/bundles"), sources: [source] }
+      const { status } = spawnSync(process.execPath, [
+        "--input-type=module",
+        "--eval",
+        `import { record } from ${JSON.stringify(pathToFileURL(join(root, "tools/programs/current.ts")))}
+         record(${JSON.stringify(bundle)}, ${startedAt})`
+      ])
+      assert.strictEqual(status, 0)
+      return current() !== ""
+    }
+    write("hosts/cli/src/greeting.ts", program("a fourth"))
+    const { ctimeMs } = statSync(join(root, "hosts/cli/src/greeting.ts"))
+    assert.isFalse(recorded(ctimeMs - 1))
+    assert.isTrue(recorded(ctimeMs + 1))
+  })
+
+  it("is bundled again after the repository was moved, because it names its files", () => {
+    write("hosts/cli/src/greeting.ts", "console.log(import.meta.url)\n")
+    assert.strictEqual(start("cli").stdout, pathToFileURL(join(root, "hosts/cli/src/greeting.ts")).href)
+    const moved = join(root, "moved")
+    mkdirSync(moved)
+    const names = ["hosts", "node_modules", "package.json", "packages", "tools"]
+    const move = (from: string, to: string) => {
+      for (const name of names) renameSync(join(from, name), join(to, name))
+      rmSync(join(to, "node_modules/@kinora/hosting"))
+      symlinkSync(join(to, "packages/hosting"), join(to, "node_modules/@kinora/hosting"))
+    }
+    move(root, moved)
+    const { stdout } = startIn(moved, "cli")
+    move(moved, root)
+    assert.strictEqual(stdout, pathToFileURL(join(moved, "hosts/cli/src/greeting.ts")).href)
+    write("hosts/cli/src/greeting.ts", program("another"))
   })
 
   it("runs from source if it cannot be bundled", () => {

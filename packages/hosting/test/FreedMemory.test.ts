@@ -17,8 +17,8 @@ describe("returnFreedMemory", () => {
      returnFreedMemory()
      console.log(process.env.MALLOC_MMAP_THRESHOLD_, process.env.KEPT, ...process.execArgv, ...process.argv.slice(2))`
   )
-  const run = (env: NodeJS.ProcessEnv) => {
-    const { pid, stdout } = spawnSync(process.execPath, ["--enable-source-maps", script, "a b"], {
+  const run = (env: NodeJS.ProcessEnv, ...flags: ReadonlyArray<string>) => {
+    const { pid, stdout } = spawnSync(process.execPath, ["--enable-source-maps", ...flags, script, "a b"], {
       encoding: "utf8",
       env
     })
@@ -38,6 +38,13 @@ describe("returnFreedMemory", () => {
     assert.deepStrictEqual(run({ KEPT: "yes", MALLOC_MMAP_THRESHOLD_: "65536" }), [
       "pid",
       "65536 yes --enable-source-maps a b"
+    ])
+  })
+
+  it("does nothing in a process that may not start programs", () => {
+    assert.deepStrictEqual(run({ KEPT: "yes" }, "--permission", "--allow-fs-read=*"), [
+      "pid",
+      "undefined yes --enable-source-maps --permission --allow-fs-read=* a b"
     ])
   })
 })

@@ -119,7 +119,7 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
     run: (amounts: ReadonlyArray<Counter.Amount>) => Effect.as(store.add("day", summed(amounts)), amounts)
   })
 
-  const reserveAll = makeReserveAll({ advances, isOpen, takeFolded })
+  const reserveAll = makeReserveAll({ advances, isOpen, takeFolded, add: settleFolded })
   const reserve = (request: BudgetRequest) => Effect.map(reserveAll([request]), ([reserved]) => reserved!)
 
   const settle = Effect.fn("Budget.settle")(({ amount, day, key }: Reservation, used: number) =>
@@ -157,9 +157,10 @@ interface Reserving {
   readonly takeFolded: (
     takes: ReadonlyArray<Counter.Take>
   ) => Effect.Effect<ReadonlyArray<Counter.Taken>, StorageError>
+  readonly add: (amount: Counter.Amount) => Effect.Effect<unknown, StorageError>
 }
 
-const makeReserveAll = ({ advances, isOpen, takeFolded }: Reserving) => {
+const makeReserveAll = ({ add, advances, isOpen, takeFolded }: Reserving) => {
   /** Returns the results of the takes that an advance covers. Inside a transaction there are none, since it may roll back. */
   const spend = (takes: ReadonlyArray<Counter.Take>): Effect.Effect<ReadonlyArray<Counter.Taken | undefined>> =>
     advances === undefined ?
@@ -170,12 +171,20 @@ const makeReserveAll = ({ advances, isOpen, takeFolded }: Reserving) => {
           return takes.map((take) => isInTransaction ? undefined : advances.spend(take, now))
         }))
 
-  /** Takes what has no result yet. */
+  /** Gives back what is taken, once. If that fails, it stays counted until the day ends. */
+  const giveBack = (takes: ReadonlyArray<Counter.Take>, known: ReadonlyArray<Counter.Taken | undefined>) =>
+    Effect.forEach(takes, ({ cost, key }, index) => {
+      const taken = known[index]
+      return taken?.accepted === true ? Effect.ignore(add({ key, period: taken.period, amount: -cost })) : Effect.void
+    }, { discard: true })
+
+  /** Takes what has no result yet. Gives back the rest if that fails or is interrupted. */
   const takeRest = Effect.fnUntraced(function*(
     takes: ReadonlyArray<Counter.Take>,
     known: ReadonlyArray<Counter.Taken | undefined>
   ) {
-    const results = yield* takeFolded(takes.filter((_, index) => known[index] === undefined))
+    const open = takes.filter((_, index) => known[index] === undefined)
+    const results = yield* Effect.onError(takeFolded(open), () => giveBack(takes, known))
     let next = 0
     return known.map((taken) => taken ?? results[next++]!)
   })

@@ -222,6 +222,27 @@ export const suite = <E>(
         assert.strictEqual(calls.take, 3)
       }))
 
+    it.effect("of budgets give back the rest of a call whose last part fails", () =>
+      Effect.gen(function*() {
+        const { failing, reserve, reserveAll, used } = yield* makeProcess
+        const covered = { key: "covered", limit: 10_000, amount: 10, advanceMax: 4_000 }
+        for (let n = 0; n < 20; n++) yield* reserve(covered)
+        failing.take = true
+        yield* Effect.flip(reserveAll([covered, { key: "uncovered", limit: 10, amount: 1 }]))
+        assert.strictEqual(yield* used("covered"), 200)
+
+        failing.take = false
+        const fitting = { key: "fitting", limit: 10, amount: 1 }
+        const large = { key: "large", limit: 10, amount: 11, mayWait: true }
+        const waiting = yield* Effect.forkChild(Effect.flip(reserveAll([fitting, large])), { startImmediately: true })
+        yield* TestTime.advance("1 second")
+        assert.strictEqual(yield* used("fitting"), 1)
+        failing.take = true
+        yield* TestTime.advance("2 seconds")
+        yield* Fiber.join(waiting)
+        assert.strictEqual(yield* used("fitting"), 0)
+      }))
+
     it.effect("of budgets end with their day", () =>
       Effect.gen(function*() {
         const { reserve, settle, used } = yield* makeProcess
@@ -240,7 +261,11 @@ export const suite = <E>(
 const makeProcess = Effect.gen(function*() {
   const store = yield* RateLimitStore.RateLimitStore
   const calls = { take: 0, add: 0 }
-  const failing = { add: false }
+  const failing = { add: false, take: false }
+  const failure = (call: "add" | "take") =>
+    Effect.fail(
+      new StorageError({ operation: `RateLimitStore.${call}`, reason: "unavailable", cause: new Error("Injected") })
+    )
   const context = yield* Layer.build(
     Layer.fresh(
       Layer.merge(RateLimit.layerWith({ advance: "1 second" }), Budget.layerWith({ advance: "1 second" }))
@@ -250,19 +275,15 @@ const makeProcess = Effect.gen(function*() {
     take: (kind, demands) =>
       Effect.suspend(() => {
         calls.take++
-        return store.take(kind, demands)
+        return failing.take ? failure("take") : store.take(kind, demands)
       }),
     add: (kind, amounts) =>
       Effect.suspend(() => {
         calls.add++
-        return failing.add
-          ? Effect.fail(
-            new StorageError({ operation: "RateLimitStore.add", reason: "unavailable", cause: new Error("Injected") })
-          )
-          : store.add(kind, amounts)
+        return failing.add ? failure("add") : store.add(kind, amounts)
       })
   }))
   const { hit, peek } = Context.get(context, RateLimit.RateLimit)
-  const { reserve, settle, used } = Context.get(context, Budget.Budget)
-  return { calls, failing, hit, peek, reserve, settle, used }
+  const { reserve, reserveAll, settle, used } = Context.get(context, Budget.Budget)
+  return { calls, failing, hit, peek, reserve, reserveAll, settle, used }
 })

@@ -22,7 +22,8 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
    * own, since a gallery requests many at once and each is sent in a moment. Signed URLs
    * have a share of the bytes of the day for the same reason. Rejects a
    * download that does not fit the day as a whole. Bytes are reserved one block at a
-   * time, so a killed process leaves at most one block counted that was not sent.
+   * time, so a killed process leaves at most one block per download counted that was not sent, and one of each limit
+   * that it took in advance for small downloads.
    */
   const admit = Effect.fnUntraced(function*(
     { account, id }: Generation,

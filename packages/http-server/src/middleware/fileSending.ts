@@ -1,6 +1,6 @@
 /** Sends the bytes of files, over the connection of the request if the host permits it, and otherwise as a stream. */
 import type { BlobStore } from "@kinora/storage"
-import { Cause, Duration, Effect, Scope, Stream } from "effect"
+import { Cause, Clock, Duration, Effect, Scope, Stream } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { type Connection, ResponseWriter } from "../ResponseWriter.ts"
@@ -35,7 +35,7 @@ export const make = Effect.fnUntraced(function*(
   const connect = yield* ResponseWriter
   const makeMemory = ChunkMemory.make()
   const transfers = yield* Transfers.make
-  const { observe } = yield* Suspensions
+  const { isSuspended, observe } = yield* Suspensions
 
   return Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, file: SentFile) {
     const { account, count, head, key, range } = file
@@ -49,6 +49,14 @@ export const make = Effect.fnUntraced(function*(
       return HttpServerResponse.stream(counted(open, countAll), head)
     }
     const scope = yield* Effect.scope
+    const onLong = Effect.andThen(
+      Scope.provide(observe(account, close), scope),
+      // Since the request began. While the storage fails, no account counts as suspended.
+      Effect.map(
+        Effect.orElseSucceed(isSuspended(account), () => false),
+        (suspended) => suspended ? close() : undefined
+      )
+    )
     const transfer = new Transfers.Transfer({ rateMin, stallMax, timeMax })
     // A mark of this response.
     const body: object = { bytes: head.contentLength }
@@ -58,7 +66,7 @@ export const make = Effect.fnUntraced(function*(
       memory,
       length: head.contentLength,
       count: countAll,
-      onSlow: Scope.provide(observe(account, close), scope),
+      onLong,
       transfer,
       start: () => transfers.start(transfer, close),
       stop: () => transfers.stop(transfer)
@@ -88,8 +96,8 @@ interface Sending {
   readonly memory: ChunkMemory.ChunkMemory
   readonly length: number
   readonly count: (bytes: number) => Effect.Effect<void>
-  /** Runs once if the buffers of the system are full. */
-  readonly onSlow: Effect.Effect<void>
+  /** Runs once if the response takes long: if the buffers of the system are full, or the storage is slow. */
+  readonly onLong: Effect.Effect<void>
   readonly transfer: Transfers.Transfer
   readonly start: () => void
   readonly stop: () => void
@@ -109,19 +117,25 @@ const sendOver = (sending: Sending, response: HttpServerResponse.HttpServerRespo
   })
 
 const sendAll = Effect.fnUntraced(function*(sending: Sending, response: HttpServerResponse.HttpServerResponse) {
-  const { connection, count, memory, onSlow, open, start, stop, transfer } = sending
+  const { connection, count, memory, onLong, open, start, stop, transfer } = sending
+  const clock = yield* Clock.Clock
+  const longAt = clock.monotonicTimeNanosUnsafe() + longNanos
   let left = sending.length
-  let isSlow = false
+  let isLong = false
   connection.head(response)
   for (let chunks = open.first ?? [];; chunks = yield* Effect.orDie(open.rest)) {
     for (const chunk of chunks) {
+      if (!isLong && clock.monotonicTimeNanosUnsafe() >= longAt) {
+        isLong = true
+        yield* onLong
+      }
       left -= chunk.length
       yield* count(chunk.length)
       transfer.count(chunk.length)
       const sent = left > 0 ? connection.write(chunk) : connection.end(chunk)
       if (sent === undefined) continue
-      if (!isSlow) yield* onSlow
-      isSlow = true
+      if (!isLong) yield* onLong
+      isLong = true
       start()
       yield* sent
       stop()
@@ -129,3 +143,6 @@ const sendAll = Effect.fnUntraced(function*(sending: Sending, response: HttpServ
     if (left <= 0) return memory.giveBack()
   }
 })
+
+/** Responses of a second and more are long. */
+const longNanos = 1_000_000_000n

@@ -36,6 +36,8 @@ export const makeOpenFiles = Effect.fnUntraced(function*(lasts: Duration.Duratio
   /** The shared files by path. */
   const files = new Map<string, OpenFile>()
   const hasFiles = Latch.makeUnsafe(false)
+  /** How often a file was deleted or replaced. */
+  let changes = 0
 
   /** Stops sharing files. Closes those without readers. */
   const drop = (dropped: ReadonlyArray<OpenFile>): Effect.Effect<void> => {
@@ -54,12 +56,7 @@ export const makeOpenFiles = Effect.fnUntraced(function*(lasts: Duration.Duratio
       return drop(Array.from(files.values()))
     })
   )
-  yield* hasFiles.await.pipe(
-    Effect.andThen(Effect.sleep(lasts)),
-    Effect.andThen(Effect.uninterruptible(dropExpired)),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  yield* Effect.forkScoped(Effect.forever(afterTime(hasFiles, lasts, dropExpired)))
 
   /** Opens a file for one reader, who releases it. Must not be interrupted. */
   const acquire = ({ key, path }: BlobFile): Effect.Effect<OpenFile, BlobError> =>
@@ -70,9 +67,12 @@ export const makeOpenFiles = Effect.fnUntraced(function*(lasts: Duration.Duratio
         return Effect.succeed(known)
       }
       const openedAt = now()
+      const changesBefore = changes
       return Effect.map(openDescriptor(path, key), (descriptor) => {
         const file: OpenFile = { path, descriptor, openedAt, readers: 1, size: undefined }
-        if (lastsMillis > 0 && !isClosed && files.size < filesMax && !files.has(path)) {
+        // It may be one that was deleted or replaced meanwhile.
+        const isCurrent = changes === changesBefore
+        if (isCurrent && lastsMillis > 0 && !isClosed && files.size < filesMax && !files.has(path)) {
           files.set(path, file)
           hasFiles.openUnsafe()
         }
@@ -87,11 +87,13 @@ export const makeOpenFiles = Effect.fnUntraced(function*(lasts: Duration.Duratio
       return file.readers > 0 || isShared ? Effect.void : drop([file])
     })
 
-  /** Stops sharing the file of a path, which was deleted or replaced. */
-  const forget = (path: string): Effect.Effect<void> => {
-    const file = files.get(path)
-    return file === undefined ? Effect.void : drop([file])
-  }
+  /** Stops sharing the file of a path, after it was deleted or replaced. */
+  const forget = (path: string): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      changes++
+      const file = files.get(path)
+      return file === undefined ? Effect.void : drop([file])
+    })
 
   return { acquire, release, forget, size }
 })
@@ -104,6 +106,10 @@ const size = (file: OpenFile): Effect.Effect<number, BlobError> =>
   file.size !== undefined
     ? Effect.succeed(file.size)
     : Effect.map(sizeOf(file.descriptor), (size) => file.size = size)
+
+/** Runs an effect when this time has passed since the latch was open. */
+const afterTime = (latch: Latch.Latch, time: Duration.Duration, effect: Effect.Effect<void>): Effect.Effect<void> =>
+  latch.await.pipe(Effect.andThen(Effect.sleep(time)), Effect.andThen(Effect.uninterruptible(effect)))
 
 /** Closes those files that have no readers. */
 const closeUnused = (files: ReadonlyArray<OpenFile>): Effect.Effect<void> =>
