@@ -4,6 +4,7 @@ import * as HttpServers from "@kinora/testkit/HttpServers"
 import express, { type Request } from "express"
 import fastify, { type FastifyRequest } from "fastify"
 import { type Context, Hono } from "hono"
+import { gzipSync } from "node:zlib"
 import * as onExpress from "../src/express.ts"
 import * as onFastify from "../src/fastify.ts"
 import * as onHono from "../src/hono.ts"
@@ -46,6 +47,34 @@ describe("in memory", () => {
       ].map(outcomeOf),
       ["200", "200 replayed", "422"]
     )
+  })
+
+  it("replays a response that compression before it has compressed", async () => {
+    const url = await HttpServers.express((app) => {
+      app.use((_request, response, next) => {
+        // As `compression` does: when the head is written, it decides whether to compress what follows.
+        const { end, writeHead } = response
+        let isCompressing = false
+        Object.assign(response, {
+          writeHead: (status: number) => {
+            isCompressing = response.getHeader("content-encoding") === undefined
+            if (isCompressing) response.set("content-encoding", "gzip").removeHeader("content-length")
+            return Reflect.apply(writeHead, response, [status])
+          },
+          end: (body: string | Uint8Array) => {
+            if (!response.headersSent) response.writeHead(response.statusCode)
+            return Reflect.apply(end, response, [isCompressing ? gzipSync(body) : body])
+          }
+        })
+        next()
+      }, onExpress.idempotent({ idempotency, scope: newScope() }))
+    }, async () => ({ headers: { "content-type": "text/plain" }, body: "done" }))
+    const [first, replay] = [await post(url), await post(url)]
+    assert.deepStrictEqual([first, replay].map(outcomeOf), ["200", "200 replayed"])
+    assert.deepStrictEqual([first, replay].map(({ body, headers }) => [body, headers.get("content-encoding")]), [
+      ["done", "gzip"],
+      ["done", "gzip"]
+    ])
   })
 
   it("begins a request once that passes two middlewares", async () => {

@@ -28,18 +28,23 @@ export const captureNode = (
 ): void => {
   const body = makeCapturedBody(sizeMax)
   const original = { writeHead: response.writeHead, write: response.write, end: response.end }
-  /** Headers of `writeHead`, which Node does not keep if there are no others. */
-  let written: HeaderValues = {}
+  /**
+   * Headers as the handler left them. What earlier middleware adds when the head is written, it adds to a replay too: a stored
+   * `content-encoding` of compression would belong to another body.
+   */
+  let head: HeaderValues | undefined
   let isEnded = false
   const sent = (bytes: Uint8Array | undefined): Sent => ({
     status: response.statusCode,
-    headers: storedHeaders(before, { ...response.getHeaders(), ...written }),
+    headers: storedHeaders(before, head ?? response.getHeaders()),
     body: bytes
   })
 
   response.writeHead = (...args: ReadonlyArray<unknown>) => {
-    written = { ...written, ...headersIn(args) }
-    return Reflect.apply(original.writeHead, response, args)
+    const ofHandler = { ...response.getHeaders(), ...headersIn(args) }
+    const result: unknown = Reflect.apply(original.writeHead, response, args)
+    head = ofHandler
+    return result
   }
   response.write = (...args: ReadonlyArray<unknown>) => {
     addChunk(body, args)
