@@ -124,6 +124,20 @@ describe("in memory", () => {
     assert.deepStrictEqual(await send("/", "k-6", null), [200, null, ", 0"])
   })
 
+  it("passes the failure of a stream in Hono to the client, and does not run the request again", async () => {
+    const app = new Hono()
+    app.use(onHono.idempotent({ idempotency, scope: newScope() }))
+    const body = async function*() {
+      yield new TextEncoder().encode("half")
+      throw new Error("Injected")
+    }
+    app.post("/", () => new Response(ReadableStream.from(body())))
+    const send = async () => app.request("/", { method: "POST", headers: { "idempotency-key": "k-1" } })
+    const response = await send()
+    assert.strictEqual(await response.text().catch(String), "Error: Injected")
+    assert.strictEqual((await send()).status, 410)
+  })
+
   it("passes the request of the framework to functions of the options, for every place of a middleware", async () => {
     interface Env {
       readonly Variables: { readonly account: string }
