@@ -77,6 +77,27 @@ describe("in memory", () => {
     ])
   })
 
+  it("leaves an invalid response in Express to its error handler, and runs the request again", async () => {
+    const options = { idempotency, scope: newScope() }
+    let handled = 0
+    const url = await HttpServers.express((app) => {
+      app.use(onExpress.idempotent(options))
+      app.post("/chunk", (_request, response) => {
+        if (handled++ > 0) return void response.send("done")
+        // Callers without types can pass anything.
+        Reflect.apply(response.end, response, [5])
+      })
+      app.post("/status", (_request, response) => {
+        response.statusCode = handled++ > 2 ? 200 : 20
+        response.end("done")
+      })
+    }, async () => ({ body: "not reached" }))
+    for (const path of ["/chunk", "/status"]) {
+      const outcomes = [await post(url + path, { key: path }), await post(url + path, { key: path })].map(outcomeOf)
+      assert.deepStrictEqual(outcomes, ["500", "200"])
+    }
+  })
+
   it("begins a request once that passes two middlewares", async () => {
     const options = { idempotency, scope: newScope(), wait: 0 }
     const url = await HttpServers.express((app) => {

@@ -52,10 +52,12 @@ export const captureNode = (
   }
   response.end = (...args: ReadonlyArray<unknown>) => {
     if (isEnded) return response
-    isEnded = true
-    addChunk(body, args)
+    // Node throws for another chunk, and for a head that is invalid: before the end, so that the program can send an error.
+    if (!isChunk(args[0])) return Reflect.apply(original.end, response, args)
     // From now on the program sees a response that was sent.
     if (!response.headersSent) Reflect.apply(response.writeHead, response, [response.statusCode])
+    isEnded = true
+    addChunk(body, args)
     void end(sent(body.bytes())).finally(() => Reflect.apply(original.end, response, args))
     return response
   }
@@ -72,6 +74,11 @@ export const captureNode = (
 // -----------------------------------------------------------------------------
 
 declare const Buffer: { readonly from: (text: string, encoding?: string) => Uint8Array }
+
+/** Whether the first argument of `end` is one that Node accepts: a chunk, none, or the callback. */
+const isChunk = (chunk: unknown): boolean =>
+  chunk === undefined || chunk === null || typeof chunk === "string" || typeof chunk === "function" ||
+  chunk instanceof Uint8Array
 
 const addChunk = (body: ReturnType<typeof makeCapturedBody>, [chunk, encoding]: ReadonlyArray<unknown>): void => {
   if (chunk instanceof Uint8Array) body.add(chunk)
