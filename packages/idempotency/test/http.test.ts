@@ -4,6 +4,8 @@ import * as HttpServers from "@kinora/testkit/HttpServers"
 import express, { type Request } from "express"
 import fastify, { type FastifyRequest } from "fastify"
 import { type Context, Hono } from "hono"
+import { once } from "node:events"
+import { connect, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2"
 import { gzipSync } from "node:zlib"
 import * as onExpress from "../src/express.ts"
 import * as onFastify from "../src/fastify.ts"
@@ -143,6 +145,31 @@ describe("in memory", () => {
     assert.deepStrictEqual((await send("/", "k-4", "{\"b\":2, \"a\":1}", "application/problem+json"))[1], "true")
     assert.deepStrictEqual((await send("/", "k-5", "{", "application/json"))[0], 200)
     assert.deepStrictEqual(await send("/", "k-6", null), [200, null, ", 0"])
+  })
+
+  it("compares bodies and replays responses over HTTP/2, which announces no length", async () => {
+    const app = fastify({ http2: true })
+    let handled = 0
+    app.addHook("preHandler", onFastify.idempotent({ idempotency, scope: newScope() }))
+    app.post("/", async ({ body }) => ({ body, number: ++handled }))
+    const client = connect(await app.listen({ port: 0, host: "127.0.0.1" }))
+    const send = async (key: string, body?: string) => {
+      const type = body === undefined ? {} : { "content-type": "application/json" }
+      const stream = client.request({ ":method": "POST", "idempotency-key": key, ...type }, {
+        endStream: body === undefined
+      })
+      if (body !== undefined) stream.end(body)
+      const [headers] = (await once(stream, "response")) as [IncomingHttpHeaders & IncomingHttpStatusHeader]
+      const chunks = await stream.toArray()
+      return [headers[":status"], headers["idempotent-replayed"], Buffer.concat(chunks as Array<Buffer>).toString()]
+    }
+    assert.deepStrictEqual(await send("k-1", "{\"a\":1}"), [200, undefined, "{\"body\":{\"a\":1},\"number\":1}"])
+    assert.deepStrictEqual(await send("k-1", "{\"a\":1}"), [200, "true", "{\"body\":{\"a\":1},\"number\":1}"])
+    assert.deepStrictEqual((await send("k-1", "{\"a\":2}"))[0], 422)
+    assert.deepStrictEqual(await send("k-2"), [200, undefined, "{\"number\":2}"])
+    assert.deepStrictEqual(await send("k-2"), [200, "true", "{\"number\":2}"])
+    client.close()
+    await app.close()
   })
 
   it("passes the failure of a stream in Hono to the client, and does not run the request again", async () => {

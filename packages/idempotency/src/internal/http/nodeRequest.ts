@@ -1,10 +1,12 @@
 /** Bodies of requests of Node's HTTP server. */
 import { notParsed } from "./content.ts"
 
-/** The part of `IncomingMessage` of Node that is used. */
+/** The part of `IncomingMessage` and `Http2ServerRequest` of Node that is used. */
 export interface NodeRequest {
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
   readonly readableEnded: boolean
+  /** The stream of HTTP/2. */
+  readonly stream?: { readonly endAfterHeaders?: boolean | undefined } | undefined
 }
 
 /** Returns the header `Idempotency-Key`. */
@@ -12,9 +14,18 @@ export const keyOf = ({ headers }: NodeRequest): string | undefined => headers["
 
 /** Returns the body that a parser has left, or `undefined` for a request without one. Fails if nothing has read it. */
 export const parsedBody = (request: NodeRequest, body: unknown): unknown => {
-  const { headers, readableEnded } = request
-  const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
-  if (!hasBody) return undefined
-  if (!readableEnded || body === undefined) throw notParsed()
+  if (!hasBody(request)) return undefined
+  if (!request.readableEnded || body === undefined) throw notParsed()
   return body
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** A request of HTTP/2 can have a body without a header that announces it. */
+const hasBody = ({ headers, stream }: NodeRequest): boolean => {
+  const length = headers["content-length"]
+  if (length !== undefined) return Number(length) > 0
+  return headers["transfer-encoding"] !== undefined || stream?.endAfterHeaders === false
 }
