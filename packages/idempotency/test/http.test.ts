@@ -100,6 +100,26 @@ describe("in memory", () => {
     }
   })
 
+  it("refuses to guess the content of a body that is not JSON, such as dates of a validator, and fields with cycles", async () => {
+    const cyclic: { field?: object } = {}
+    cyclic.field = { fields: cyclic }
+    const shared = { currency: "eur" }
+    const bodies = [{ at: new Date(0) }, cyclic, { file: Buffer.from("a") }, [1n], {
+      price: shared,
+      fee: shared,
+      note: undefined
+    }]
+    const options = { idempotency, scope: newScope() }
+    const url = await HttpServers.express((app) => {
+      app.use((request, _response, next) => {
+        request.body = bodies[Number(request.get("x-body"))]
+        next()
+      }, onExpress.idempotent(options))
+    }, async () => ({ body: "done" }))
+    const got = await Promise.all(bodies.map((_, index) => post(url, { headers: { "x-body": `${index}` } })))
+    assert.deepStrictEqual(got.map(outcomeOf), ["500", "500", "500", "500", "200"])
+  })
+
   it("begins a request once that passes two middlewares", async () => {
     const options = { idempotency, scope: newScope(), wait: 0 }
     const url = await HttpServers.express((app) => {
