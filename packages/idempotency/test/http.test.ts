@@ -120,6 +120,20 @@ describe("in memory", () => {
     assert.deepStrictEqual(got.map(outcomeOf), ["500", "500", "500", "500", "200"])
   })
 
+  it("refuses to guess the content of files, which a parser of Express leaves beside the body", async () => {
+    const options = { idempotency, scope: newScope() }
+    const url = await HttpServers.express((app) => {
+      app.use(async (request, _response, next) => {
+        const files = Buffer.concat(await request.toArray() as Array<Buffer>)
+        Object.assign(request, { body: { title: "a lamp" }, files })
+        next()
+      }, onExpress.idempotent(options))
+    }, async () => ({ body: "done" }))
+    const headers = { "content-type": "Multipart/form-data; boundary=b" }
+    assert.strictEqual(outcomeOf(await post(url, { headers })), "500")
+    assert.strictEqual(outcomeOf(await post(url, { headers, key: undefined })), "200")
+  })
+
   it("begins a request once that passes two middlewares", async () => {
     const options = { idempotency, scope: newScope(), wait: 0 }
     const url = await HttpServers.express((app) => {

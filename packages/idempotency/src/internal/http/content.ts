@@ -16,13 +16,13 @@ export const notParsed = (): TypeError =>
     "The body of a request with an idempotency key is not parsed. Add the parser before idempotency, or pass a fingerprint"
   )
 
+/** The error of a body with files, dates, cycles or other values that JSON does not have. */
+export const notComparable = (): TypeError =>
+  new TypeError("The body of a request with an idempotency key is not JSON, text or bytes. Pass a fingerprint")
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** The error of a body with files, dates, cycles or other values that JSON does not have. */
-const notComparable = (): TypeError =>
-  new TypeError("The body of a request with an idempotency key is not JSON, text or bytes. Pass a fingerprint")
 
 /**
  * Returns whether a value is one that `JSON.parse` returns, or an object with members that are `undefined`. Others would have

@@ -1,5 +1,5 @@
 /** Bodies of requests of Node's HTTP server. */
-import { notParsed } from "./content.ts"
+import { notComparable, notParsed } from "./content.ts"
 
 /** The part of `IncomingMessage` and `Http2ServerRequest` of Node that is used. */
 export interface NodeRequest {
@@ -12,10 +12,15 @@ export interface NodeRequest {
 /** Returns the header `Idempotency-Key`. */
 export const keyOf = ({ headers }: NodeRequest): string | undefined => headers["idempotency-key"]?.toString()
 
-/** Returns the body that a parser has left, or `undefined` for a request without one. Fails if nothing has read it. */
+/**
+ * Returns the body that a parser has left, or `undefined` for a request without one. Fails if nothing has read it, and for a
+ * parsed multipart body, whose files are elsewhere: a request with another file would be the same.
+ */
 export const parsedBody = (request: NodeRequest, body: unknown): unknown => {
   if (!hasBody(request)) return undefined
   if (!request.readableEnded || body === undefined) throw notParsed()
+  const isMultipart = /^multipart\//i.test(request.headers["content-type"]?.toString() ?? "")
+  if (isMultipart && !(body instanceof Uint8Array)) throw notComparable()
   return body
 }
 
