@@ -55,17 +55,17 @@ describe("in memory", () => {
     const url = await HttpServers.express((app) => {
       app.use((_request, response, next) => {
         // As `compression` does: when the head is written, it decides whether to compress what follows.
-        const { end, writeHead } = response
+        const [end, writeHead] = [response.end.bind(response), response.writeHead.bind(response)]
         let isCompressing = false
         Object.assign(response, {
           writeHead: (status: number) => {
             isCompressing = response.getHeader("content-encoding") === undefined
             if (isCompressing) response.set("content-encoding", "gzip").removeHeader("content-length")
-            return Reflect.apply(writeHead, response, [status])
+            return writeHead(status)
           },
           end: (body: string | Uint8Array) => {
             if (!response.headersSent) response.writeHead(response.statusCode)
-            return Reflect.apply(end, response, [isCompressing ? gzipSync(body) : body])
+            return end(isCompressing ? gzipSync(body) : body)
           }
         })
         next()
@@ -87,7 +87,7 @@ describe("in memory", () => {
       app.post("/chunk", (_request, response) => {
         if (handled++ > 0) return void response.send("done")
         // Callers without types can pass anything.
-        Reflect.apply(response.end, response, [5])
+        response.end(5)
       })
       app.post("/status", (_request, response) => {
         response.statusCode = handled++ > 2 ? 200 : 20
