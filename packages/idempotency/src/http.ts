@@ -124,6 +124,8 @@ export const idempotent = <Request extends object>(
     if (incoming.key === undefined) {
       return await valueOf(options.required ?? false, request) ? refuse({ reason: "missing" }) : { _tag: "Pass" }
     }
+    // Before the key is claimed: it would stay claimed if the function throws.
+    const window = await valueOf(options.window ?? "24 hours", request)
     try {
       const begun = await begin(options, request, incoming, incoming.key)
       switch (begun._tag) {
@@ -137,7 +139,6 @@ export const idempotent = <Request extends object>(
           return { _tag: "Reply", reply: { status, headers: [...headers, ["idempotent-replayed", "true"]], body } }
         }
         case "First": {
-          const window = await valueOf(options.window ?? "24 hours", request)
           running.set(request, withWindow(begun.request, window))
           return { _tag: "Run", sizeMax, end: (sent) => end(options, request, begun.request, window, sent) }
         }

@@ -40,7 +40,7 @@ export const quoted = (schema: string): string => {
 export const qualifier = (schema: string, objects: Objects) => {
   const prefix = `${quoted(schema)}.`
   const names = namesOf(objects)
-  const places = new RegExp(`(?<![\\w$."])(?:${names.join("|")})(?![\\w$"])|(?<=\\bDROP INDEX )\\w+`, "g")
+  const places = new RegExp(`(?<![\\w$."])(?:${names.join("|")})(?![\\w$"])|${droppedIndex}`, "g")
   const hints = [...names, "DROP INDEX"]
   return (text: string): string =>
     // Most texts have no place, and this is faster than the expression.
@@ -101,6 +101,9 @@ export const create = Effect.fnUntraced(function*(schema: string) {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** An index after `DROP INDEX` and the words that can follow it. */
+const droppedIndex = String.raw`(?<=\bDROP INDEX\s+(?:CONCURRENTLY\s+)?(?:IF\s+EXISTS\s+)?)(?!CONCURRENTLY\s|IF\s)\b\w+`
 
 const namesOf = ({ functions = [], sequences = [], tables }: Objects): ReadonlyArray<string> => [
   ...tables,

@@ -135,14 +135,14 @@ export const committed = (transaction: Transaction): Effect.Effect<void> =>
 
 /**
  * Provides a client over the connections of a pool of `pg`. Leaves the pool open. Workers that wait for notifications take
- * one connection, unless it is the only one of the pool.
+ * one connection; those of several schedulers leave one of the pool to statements, and poll.
  */
 export const layerPg = (pool: PgPool): Layer.Layer<SqlClient.SqlClient> =>
   Layer.effect(
     SqlClient.SqlClient,
     Effect.map(Client.make(lease(pool)), (client) =>
       Object.assign(client, {
-        listen: Listen.make(connect(pool), (client, text) => queryOf(client)(text, [])),
+        listen: Listen.make(pool, connect(pool), (client, text) => queryOf(client)(text, [])),
         config: { maxConnections: pool.options?.max }
       }))
   ).pipe(Layer.provide(Reactivity.layer))

@@ -25,7 +25,9 @@ it("qualifies each name of the package, and no other", () => {
       "CREATE INDEX ledger_lot_by_id ON ledger_lot (id)",
       "CREATE INDEX ledger_lot_by_id ON \"billing\".ledger_lot (id)"
     ],
-    ["DROP INDEX ledger_lot_by_id", "DROP INDEX \"billing\".ledger_lot_by_id"]
+    ["DROP INDEX ledger_lot_by_id", "DROP INDEX \"billing\".ledger_lot_by_id"],
+    ["DROP INDEX IF EXISTS ledger_lot_by_id", "DROP INDEX IF EXISTS \"billing\".ledger_lot_by_id"],
+    ["DROP INDEX CONCURRENTLY\n  if_known", "DROP INDEX CONCURRENTLY\n  \"billing\".if_known"]
   ]
   assert.deepStrictEqual(texts.map(([text]) => qualify(text)), texts.map(([, qualified]) => qualified))
   // A client of a schema can be made from a client of the same schema.

@@ -162,6 +162,20 @@ describe("createScheduler", () => {
     await pool.end()
   })
 
+  it("leaves a connection of a pool to the statements of several schedulers, which poll", async () => {
+    const pool = new Pool({ connectionString: program.url, max: 2 })
+    const first = await createScheduler({ pool, schema: "first" })
+    const second = await createScheduler({ pool, schema: "second" })
+    const [ofFirst, ofSecond] = [await startWorker(first), await startWorker(second)]
+    await untilListening((pids) => pids.length === 1)
+    await first.enqueue(commandOf("one"))
+    await second.enqueue(commandOf("two"))
+    assert.deepStrictEqual([await ofFirst.until(1), await ofSecond.until(1)], [["one"], ["two"]])
+    await first.close()
+    await second.close()
+    await pool.end()
+  })
+
   it("does not listen with `listen: false`", async () => {
     await using scheduler = await createScheduler({ pool: program.pool, listen: false })
     const { until, worker } = await startWorker(scheduler)

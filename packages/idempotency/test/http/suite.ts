@@ -285,11 +285,14 @@ const optionTests = ({ headerOf, start }: Framework, idempotencyOf: () => Idempo
       throw new Error("no session")
     }
     const options = { idempotency: idempotencyOf(), scope: newScope() }
-    const failing = [{ scope: fail }, { scope: "" }, { scope: "s".repeat(129) }, { skip: fail }, { fingerprint: fail }]
-    for (const option of failing) {
+    const scopes = [{ scope: fail }, { scope: "" }, { scope: "s".repeat(129) }]
+    for (const option of [...scopes, { skip: fail }, { fingerprint: fail }, { required: fail }, { window: fail }]) {
+      const key = "required" in option ? undefined : "k-1"
       const url = await start({ ...options, ...option }, async () => ({ body: "not reached" }))
-      assert.deepStrictEqual((await post(url)).status, 500)
+      assert.deepStrictEqual((await post(url, { key })).status, 500)
     }
+    const url = await start({ ...options, wait: 0 }, async () => ({ body: "done" }))
+    assert.strictEqual(outcomeOf(await post(url)), "200", "the key is free")
   })
 }
 

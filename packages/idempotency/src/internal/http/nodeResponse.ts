@@ -28,18 +28,23 @@ export const captureNode = (
 ): void => {
   const body = makeCapturedBody(sizeMax)
   const original = { writeHead: response.writeHead, write: response.write, end: response.end }
-  /** Headers of `writeHead`, which Node does not keep if there are no others. */
-  let written: HeaderValues = {}
+  /**
+   * Headers as the handler left them. What earlier middleware adds when the head is written, it adds to a replay too: a stored
+   * `content-encoding` of compression would belong to another body.
+   */
+  let head: HeaderValues | undefined
   let isEnded = false
   const sent = (bytes: Uint8Array | undefined): Sent => ({
     status: response.statusCode,
-    headers: storedHeaders(before, { ...response.getHeaders(), ...written }),
+    headers: storedHeaders(before, head ?? response.getHeaders()),
     body: bytes
   })
 
   response.writeHead = (...args: ReadonlyArray<unknown>) => {
-    written = { ...written, ...headersIn(args) }
-    return Reflect.apply(original.writeHead, response, args)
+    const ofHandler = { ...response.getHeaders(), ...headersIn(args) }
+    const result: unknown = Reflect.apply(original.writeHead, response, args)
+    head = ofHandler
+    return result
   }
   response.write = (...args: ReadonlyArray<unknown>) => {
     addChunk(body, args)
@@ -47,10 +52,12 @@ export const captureNode = (
   }
   response.end = (...args: ReadonlyArray<unknown>) => {
     if (isEnded) return response
-    isEnded = true
-    addChunk(body, args)
+    // Node throws for another chunk, and for a head that is invalid: before the end, so that the program can send an error.
+    if (!isChunk(args[0])) return Reflect.apply(original.end, response, args)
     // From now on the program sees a response that was sent.
     if (!response.headersSent) Reflect.apply(response.writeHead, response, [response.statusCode])
+    isEnded = true
+    addChunk(body, args)
     void end(sent(body.bytes())).finally(() => Reflect.apply(original.end, response, args))
     return response
   }
@@ -67,6 +74,11 @@ export const captureNode = (
 // -----------------------------------------------------------------------------
 
 declare const Buffer: { readonly from: (text: string, encoding?: string) => Uint8Array }
+
+/** Whether the first argument of `end` is one that Node accepts: a chunk, none, or the callback. */
+const isChunk = (chunk: unknown): boolean =>
+  chunk === undefined || chunk === null || typeof chunk === "string" || typeof chunk === "function" ||
+  chunk instanceof Uint8Array
 
 const addChunk = (body: ReturnType<typeof makeCapturedBody>, [chunk, encoding]: ReadonlyArray<unknown>): void => {
   if (chunk instanceof Uint8Array) body.add(chunk)

@@ -23,12 +23,12 @@ export const captureWeb = async (
   }
   const body = makeCapturedBody(sizeMax)
   const pump = makePump(stream, body.add, body.isTooLarge)
-  const ended = pump.ended.then((isComplete) => end({ status, headers, body: isComplete ? body.bytes() : undefined }))
-  const isShort = await Promise.race([
-    ended.then(() => true),
-    Effect.runPromise(Effect.as(Effect.sleep(patience), false))
-  ])
-  const bytes = isShort ? body.bytes() : undefined
+  const ended = pump.ended.then(async (isComplete) => {
+    await end({ status, headers, body: isComplete ? body.bytes() : undefined })
+    return isComplete
+  })
+  const isComplete = await Promise.race([ended, Effect.runPromise(Effect.as(Effect.sleep(patience), false))])
+  const bytes = isComplete ? body.bytes() : undefined
   return new Response(bytes ?? pump.streamUntil(ended), response)
 }
 
@@ -73,7 +73,7 @@ const makePump = (
   const ended = read()
 
   /** Returns the stream for the client. It ends after `stored`. */
-  const streamUntil = (stored: Promise<void>) => {
+  const streamUntil = (stored: Promise<unknown>) => {
     const response = { isStored: false }
     const finish = async () => {
       await stored

@@ -20,11 +20,17 @@ interface Notification {
 /** Number of notifications that wait to be read. Later ones replace the oldest. */
 const heldMax = 1_024
 
+/** A pool, with the number of clients that it can have at most. */
+interface LimitedPool {
+  readonly options?: { readonly max?: number | undefined } | undefined
+}
+
 /**
  * Returns the function that listens to a channel until its scope closes, on a client of its own, which is closed then. The
- * queue fails if the connection is lost.
+ * queue fails if the connection is lost. Fails if all other clients of the pool listen already, since statements need one.
  */
 export const make = <Client extends ListeningClient>(
+  pool: LimitedPool,
   connect: Effect.Effect<Client, SqlError.SqlError>,
   query: (client: Client, text: string) => Promise<unknown>
 ) =>
@@ -35,6 +41,7 @@ export const make = <Client extends ListeningClient>(
     SqlError.SqlError,
     Scope.Scope
   > {
+    yield* Effect.acquireRelease(takePlace(pool), () => Effect.sync(() => count(pool, -1)))
     const queue = yield* Queue.sliding<{ readonly payload: string }, SqlError.SqlError>(heldMax)
     const lost = (error: Error) => void Queue.failCauseUnsafe(queue, Cause.fail(fromDriver(error)))
     // Its listeners stay, since an error without one would end the process.
@@ -51,4 +58,23 @@ export const make = <Client extends ListeningClient>(
       catch: fromDriver
     })
     return queue
+  })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The number of clients that listen, by pool, which several programs of a process can share. */
+const listening = new WeakMap<object, number>()
+
+const count = (pool: LimitedPool, change: number): void => {
+  listening.set(pool, (listening.get(pool) ?? 0) + change)
+}
+
+const takePlace = (pool: LimitedPool) =>
+  Effect.suspend(() => {
+    if ((listening.get(pool) ?? 0) + 1 >= (pool.options?.max ?? Infinity)) {
+      return Effect.fail(fromDriver(new Error("Listening would leave no client of the pool to statements")))
+    }
+    return Effect.sync(() => count(pool, 1))
   })
