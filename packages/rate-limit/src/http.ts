@@ -104,20 +104,23 @@ export const limiter = <Request>(
       cost: whole("cost", await valueOf(cost, request), 1)
     }
     const signal = AbortSignal.timeout(timeout)
-    try {
-      const verdict = await limits.hit({ ...hit, signal })
-      const headers = {
-        ...headersOf(policy, verdict),
-        ...(options.legacyHeaders === true ? legacyHeadersOf(verdict) : {})
-      }
-      if (verdict.accepted) return { headers }
-      return { headers, reply: await replyOf(options, request, limitReply(policy, verdict)) }
-    } catch (error) {
+    // Only failures of the hit count as those of the database, not failures of a function of the options.
+    const counted = await limits.hit({ ...hit, signal }).catch((error: unknown) => {
       if (!(error instanceof StorageFailedError) && !signal.aborted) throw error
+      return { error }
+    })
+    if ("error" in counted) {
       const { onError = "refuse" } = options
-      if ((typeof onError === "function" ? onError(error, request) : onError) === "allow") return { headers: {} }
-      return { headers: {}, reply: await replyOf(options, request, storageReply(policy, error)) }
+      const action = typeof onError === "function" ? onError(counted.error, request) : onError
+      if (action === "allow") return { headers: {} }
+      return { headers: {}, reply: await replyOf(options, request, storageReply(policy, counted.error)) }
     }
+    const headers = {
+      ...headersOf(policy, counted),
+      ...(options.legacyHeaders === true ? legacyHeadersOf(counted) : {})
+    }
+    if (counted.accepted) return { headers }
+    return { headers, reply: await replyOf(options, request, limitReply(policy, counted)) }
   }
 }
 

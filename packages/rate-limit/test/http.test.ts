@@ -1,5 +1,6 @@
 /** The middleware with limits in memory, and what it does without a server. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { StorageError } from "@kinora/persistence/StorageError"
 import { rateLimit as honoRateLimit } from "@kinora/rate-limit/hono"
 import * as HttpServers from "@kinora/testkit/HttpServers"
 import type { Request } from "express"
@@ -8,7 +9,7 @@ import { type Context, Hono } from "hono"
 import { rateLimit as expressRateLimit } from "../src/express.ts"
 import { rateLimit as fastifyRateLimit } from "../src/fastify.ts"
 import { limiter } from "../src/http.ts"
-import { createLimits, type Limits } from "../src/promise.ts"
+import { createLimits, type Limits, StorageFailedError } from "../src/promise.ts"
 import { countingSuite, responseSuite } from "./http/suite.ts"
 
 describe("in memory", () => {
@@ -45,6 +46,23 @@ describe("in memory", () => {
     }
     const [direct, proxied] = ["proxied/address/127.0.0.1", "proxied/address/203.0.113.9"]
     assert.deepStrictEqual(keys, [direct, direct, proxied, proxied])
+  })
+
+  it("lets no request over its limit pass because its response fails like a database", async () => {
+    const failure = new StorageFailedError(
+      new StorageError({ operation: "refused", reason: "unavailable", cause: undefined })
+    )
+    const decide = limiter({
+      limits,
+      policy: "refused",
+      limit: 0,
+      key: () => "ada",
+      onError: "allow",
+      refused: () => {
+        throw failure
+      }
+    }, () => null)
+    assert.strictEqual(await decide({}).catch((error: unknown) => error), failure)
   })
 
   it("passes the request of the framework to functions of the options, for every place of a middleware", async () => {
