@@ -1,6 +1,6 @@
 /** The ledger on each backend. */
-import { Migrations, UnitOfWork } from "@kinora/persistence"
-import { type TestDatabase, TestSchema } from "@kinora/testkit"
+import { Backend, DatabaseSchema, Migrations, UnitOfWork } from "@kinora/persistence"
+import { TestDatabase } from "@kinora/testkit"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Ledger from "../src/Ledger.ts"
@@ -8,9 +8,21 @@ import * as SqlLedgerStore from "../src/SqlLedgerStore.ts"
 
 export const memory = Ledger.layerMemory
 
+/**
+ * The store and the client of tests. On Postgres, the tables are in a schema, whose name the client writes into the statements of
+ * tests too. On PGlite, and in transactions of other drivers, they are in the schema of the connection.
+ */
+const placed = (database: TestDatabase.TestDatabase) =>
+  database === TestDatabase.postgres
+    ? {
+      store: Backend.inSchema(SqlLedgerStore, "apart"),
+      client: Layer.provideMerge(DatabaseSchema.layer("apart", SqlLedgerStore.migrations.objects), database)
+    }
+    : { store: SqlLedgerStore, client: database }
+
 /** `Ledger.layerPostgres`, whose units wait longer: hundreds take turns on few connections, on a machine that runs other tests. */
 export const over = (database: TestDatabase.TestDatabase) => {
-  const { client, store } = TestSchema.place(SqlLedgerStore, database)
+  const { client, store } = placed(database)
   return Ledger.layerWith({}).pipe(
     Layer.provide([store.layer, SecureRandom.layerWebCrypto]),
     Layer.provideMerge(UnitOfWork.layerSqlWith({ deadline: "2 minutes" })),

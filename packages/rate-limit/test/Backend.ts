@@ -1,13 +1,25 @@
 /** The backends of limits, places and budgets. */
-import { Migrations, UnitOfWork } from "@kinora/persistence"
-import { type TestDatabase, TestSchema } from "@kinora/testkit"
+import { Backend, DatabaseSchema, Migrations, UnitOfWork } from "@kinora/persistence"
+import { TestDatabase } from "@kinora/testkit"
 import { Layer } from "effect"
 import { MemoryRateLimitStore, SqlRateLimitStore } from "../src/index.ts"
 
 export const memory = MemoryRateLimitStore.layer.pipe(Layer.provideMerge(UnitOfWork.layerMemory))
 
+/**
+ * The store and the client of tests. On Postgres, the tables are in a schema, whose name the client writes into the statements of
+ * tests too. On PGlite, and in transactions of other drivers, they are in the schema of the connection.
+ */
+const placed = (database: TestDatabase.TestDatabase) =>
+  database === TestDatabase.postgres
+    ? {
+      store: Backend.inSchema(SqlRateLimitStore, "apart"),
+      client: Layer.provideMerge(DatabaseSchema.layer("apart", SqlRateLimitStore.migrations.objects), database)
+    }
+    : { store: SqlRateLimitStore, client: database }
+
 export const over = (database: TestDatabase.TestDatabase) => {
-  const { client, store } = TestSchema.place(SqlRateLimitStore, database)
+  const { client, store } = placed(database)
   return store.layer.pipe(
     // Hundreds of units take turns on few connections, on a machine that runs other tests.
     Layer.provideMerge(UnitOfWork.layerSqlWith({ deadline: "2 minutes" })),

@@ -1,6 +1,6 @@
 /** Backends, and names that no other test uses. */
-import { Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
-import { type TestDatabase, TestSchema } from "@kinora/testkit"
+import { Backend as Backends, DatabaseSchema, Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
+import { TestDatabase } from "@kinora/testkit"
 import { Context, type Duration, Effect, Layer, Schema } from "effect"
 import type { ClaimOptions, Enqueue } from "../src/internal/requests.ts"
 import * as JobKind from "../src/JobKind.ts"
@@ -19,8 +19,20 @@ export const memory: Layer.Layer<Backend> = Scheduler.layerWith().pipe(
   Layer.provideMerge(UnitOfWork.layerMemory)
 )
 
+/**
+ * The store and the client of tests. On Postgres, the tables are in a schema, whose name the client writes into the statements of
+ * tests too. On PGlite, and in transactions of other drivers, they are in the schema of the connection.
+ */
+const placed = (database: TestDatabase.TestDatabase) =>
+  database === TestDatabase.postgres
+    ? {
+      store: Backends.inSchema(SqlSchedulerStore, "apart"),
+      client: Layer.provideMerge(DatabaseSchema.layer("apart", SqlSchedulerStore.migrations.objects), database)
+    }
+    : { store: SqlSchedulerStore, client: database }
+
 export const over = (database: TestDatabase.TestDatabase) => {
-  const { client, store } = TestSchema.place(SqlSchedulerStore, database)
+  const { client, store } = placed(database)
   return Scheduler.layerWith().pipe(
     Layer.provideMerge(Layer.mergeAll(store.layer, Wakeup.layer)),
     // Without reruns a deadlock fails the test. Hundreds of units take turns on few connections, on a machine that runs other
