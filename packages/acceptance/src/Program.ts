@@ -198,7 +198,7 @@ const run = (
     "--conditions=@kinora/source",
     "--enable-source-maps",
     // Most hosts live for seconds. Optimizing the embedded database sooner costs half a second of processor time per start.
-    "--liftoff-only",
+    "--wasm-tiering-budget=100000000",
     ...(measured ? ["--expose-gc", `--import=${probe}`] : [])
   ]
   const child = spawn(process.execPath, [...options, bundleOf(file), ...args], {
