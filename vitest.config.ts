@@ -13,9 +13,8 @@ const project = {
 }
 
 const options = {
-  // Timeouts detect hangs. Files share the cores with others, so a test can take many times as long as alone. Hosts draw at a
-  // low priority: beside ten other processes, a picture of one second takes one minute.
-  testTimeout: 300_000,
+  // Timeouts detect hangs. Files share the cores with others, so a test can take many times as long as alone.
+  testTimeout: 120_000,
   hookTimeout: 300_000,
   // Loading Effect once per worker instead of once per file saves more than half of the processor time of a run.
   isolate: false,

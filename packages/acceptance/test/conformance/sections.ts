@@ -41,7 +41,6 @@ export const sections: Readonly<Record<string, Section>> = {
   content,
   images,
   models,
-  defaults,
   account: (define) => {
     account(define)
     usage(define)
@@ -57,5 +56,7 @@ export const sections: Readonly<Record<string, Section>> = {
   deliveries,
   embedding,
   errors,
-  codes
+  codes,
+  // Last, so that no picture of another file waits for its videos, which a host draws one after the other.
+  defaults
 }
