@@ -127,8 +127,11 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
   )
 
   const used = Effect.fn("Budget.used")(function*(key: string) {
-    const [counter] = yield* store.read("day", [key])
-    return counter === undefined ? 0 : counter.used - (advances?.leftOf(counter) ?? 0)
+    const read = Effect.map(
+      store.read("day", [key]),
+      ([counter]) => counter === undefined ? 0 : counter.used - (advances?.leftOf(counter) ?? 0)
+    )
+    return yield* advances === undefined ? read : advances.read(key, read)
   })
 
   const sweep = Effect.fn("Budget.sweep")(function*(limit: number) {

@@ -148,9 +148,12 @@ const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
       const clock = yield* Clock.Clock
       const refusal = full.refuse(take, clock)
       if (refusal !== undefined) return verdictOf(take, refusal)
-      const counter = recent.get(take.key, monotonicMillis(clock)) ?? (yield* readOne(take.key, clock))
-      const used = counter.used - (advances?.leftOf(counter) ?? 0)
-      return verdictOf(take, { ...counter, used, accepted: used + take.cost <= take.limit })
+      const verdictAt = (counter: Counter.Current) =>
+        verdictOf(take, peeked(take, counter, advances?.leftOf(counter) ?? 0))
+      const known = recent.get(take.key, monotonicMillis(clock))
+      if (known !== undefined) return verdictAt(known)
+      const read = Effect.map(readOne(take.key, clock), verdictAt)
+      return yield* advances === undefined ? read : advances.read(take.key, read)
     }),
 
     sweep: Effect.fn("RateLimit.sweep")((limit: number) => store.sweepCounters("minute", 0, limit))
@@ -193,6 +196,12 @@ const makeRead = Effect.fnUntraced(function*(recent: ReturnType<typeof makeRecen
 })
 
 const takeOf = ({ cost = 1, key, limit }: Hit): Counter.Take => ({ key, limit, cost, advanceMax: limit })
+
+/** The result of a take that counts nothing. `left` is the unspent advance of this process, a part of the counter. */
+const peeked = ({ cost, limit }: Counter.Take, counter: Counter.Current, left: number): Counter.Taken => {
+  const used = counter.used - left
+  return { ...counter, used, accepted: used + cost <= limit }
+}
 
 const verdictOf = ({ limit }: Counter.Take, { accepted, at, period, used }: Counter.Taken): Verdict => ({
   accepted,

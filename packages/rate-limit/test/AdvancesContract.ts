@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { StorageError } from "@kinora/persistence/StorageError"
 import * as TestTime from "@kinora/testkit/TestTime"
-import { Context, Effect, Exit, Fiber, Layer, Random, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Random, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Budget, RateLimit, RateLimitStore } from "../src/index.ts"
 
@@ -68,6 +68,34 @@ export const suite = <E>(
         assert.strictEqual((yield* busy.peek(request)).remaining, 900)
         yield* TestTime.advance("10 seconds")
         assert.strictEqual(busy.calls.add, 1)
+      }))
+
+    it.effect("are no part of what their process returns as used, while they are given back too", () =>
+      Effect.gen(function*() {
+        const { beforeAdd, reserve, used } = yield* makeProcess
+        const request = { key: "returning", limit: 100_000, amount: 10, advanceMax: 1_000 }
+        for (let n = 0; n < 100; n++) yield* reserve(request)
+        const started = yield* Deferred.make<void>()
+        const gate = yield* Deferred.make<void>()
+        beforeAdd.run = Effect.andThen(Deferred.succeed(started, undefined), Deferred.await(gate))
+        yield* TestTime.advance("1 second")
+        yield* Deferred.await(started)
+        const reading = yield* Effect.forkChild(used(request.key), { startImmediately: true })
+        yield* Deferred.succeed(gate, undefined)
+        assert.strictEqual(yield* Fiber.join(reading), 1_000)
+      }))
+
+    it.effect("are no part of what their process returns as used, if they change during the read", () =>
+      Effect.gen(function*() {
+        const { beforeReadEnds, reserve, used } = yield* makeProcess
+        const request = { key: "changing", limit: 100_000, amount: 10, advanceMax: 1_000 }
+        for (let n = 0; n < 100; n++) yield* reserve(request)
+        // The first read has its result when the rest is given back.
+        beforeReadEnds.run = Effect.suspend(() => {
+          beforeReadEnds.run = Effect.void
+          return TestTime.advance("2 seconds")
+        })
+        assert.strictEqual(yield* used(request.key), 1_000)
       }))
 
     it.effect("are given back when the process stops", () =>
@@ -262,6 +290,8 @@ const makeProcess = Effect.gen(function*() {
   const store = yield* RateLimitStore.RateLimitStore
   const calls = { take: 0, add: 0 }
   const failing = { add: false, take: false }
+  const beforeAdd = { run: Effect.void }
+  const beforeReadEnds = { run: Effect.void }
   const failure = (call: "add" | "take") =>
     Effect.fail(
       new StorageError({ operation: `RateLimitStore.${call}`, reason: "unavailable", cause: new Error("Injected") })
@@ -280,10 +310,11 @@ const makeProcess = Effect.gen(function*() {
     add: (kind, amounts) =>
       Effect.suspend(() => {
         calls.add++
-        return failing.add ? failure("add") : store.add(kind, amounts)
-      })
+        return failing.add ? failure("add") : Effect.andThen(beforeAdd.run, store.add(kind, amounts))
+      }),
+    read: (kind, keys) => Effect.tap(store.read(kind, keys), () => beforeReadEnds.run)
   }))
   const { hit, peek } = Context.get(context, RateLimit.RateLimit)
   const { reserve, reserveAll, settle, used } = Context.get(context, Budget.Budget)
-  return { calls, failing, hit, peek, reserve, reserveAll, settle, used }
+  return { beforeAdd, beforeReadEnds, calls, failing, hit, peek, reserve, reserveAll, settle, used }
 })

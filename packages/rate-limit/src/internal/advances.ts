@@ -9,6 +9,8 @@ export interface Advances {
   readonly spend: (take: Counter.Take, now: number) => Counter.Taken | undefined
   /** Returns the part of a counter that is an unspent advance of this process. */
   readonly leftOf: (counter: Counter.Slot) => number
+  /** Returns a value that changes when an amount of a key is kept or taken back, so `leftOf` does not match earlier reads. */
+  readonly versionOf: (key: string) => object | undefined
   /** Returns how many takes to demand beyond those of the callers. */
   readonly wanted: (demand: Counter.Demand, now: number) => number
   /** Keeps the amount that a demand was granted beyond the takes of its callers. `sentAt` is the time before the statement. */
@@ -43,6 +45,8 @@ interface Advance {
   askedAt: number
   /** The amount that is not spent. */
   left: number
+  /** Replaced when `left` changes by more than a take. */
+  version: object
 }
 
 /**
@@ -73,6 +77,8 @@ export const makeAdvances = (
       return advance?.period === period ? advance.left : 0
     },
 
+    versionOf: (key) => advances.get(key)?.version,
+
     wanted: (demand, now) => {
       const advance = advances.get(demand.key)
       return advance === undefined || demand.cost === 0 ? 0 : wantedOf(advance, demand, now, lastsMillis)
@@ -96,7 +102,8 @@ export const makeAdvances = (
         since: isRecent ? before.since : sentAt,
         asked: (isRecent ? before.asked : 0) + takes * cost,
         askedAt: sentAt,
-        left: Math.max(granted - takes, 0) * cost + (before?.period === period ? before.left : 0)
+        left: Math.max(granted - takes, 0) * cost + (before?.period === period ? before.left : 0),
+        version: {}
       })
     },
 
@@ -147,6 +154,9 @@ const wantedOf = (
 const takeBack = (advances: ReadonlyArray<Advance>, now: number): ReadonlyArray<Counter.Amount> => {
   const amounts = advances.filter(({ endsAt, left }) => left > 0 && endsAt > now)
     .map(({ key, left, period }): Counter.Amount => ({ key, period, amount: -left }))
-  for (const advance of advances) advance.left = 0
+  for (const advance of advances) {
+    advance.left = 0
+    advance.version = {}
+  }
   return Counter.sorted(amounts)
 }

@@ -1,4 +1,5 @@
 /** Advances that are given back to the storage. */
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Duration, Effect, Latch } from "effect"
 import { RateLimitStore } from "../RateLimitStore.ts"
 import { type Advances, makeAdvances } from "./advances.ts"
@@ -13,6 +14,15 @@ export interface AdvanceOptions {
   readonly advanceKeysMax?: number | undefined
 }
 
+/** The advances of a process that are given back. */
+export interface GivenBackAdvances extends Advances {
+  /**
+   * Reads a counter at a time when none is given back, again if its advance changed meanwhile, so that what `leftOf` returns is
+   * a part of the counter. Inside a transaction it reads once: the statement that gives back could wait for its locks.
+   */
+  readonly read: <A, E>(key: string, counter: Effect.Effect<A, E>) => Effect.Effect<A, E>
+}
+
 /**
  * Creates advances, unless they last 0. They are given back when they expire and when the scope closes. The rest of the advances
  * of a killed process stays counted until their period ends.
@@ -25,7 +35,9 @@ export const makeGivenBackAdvances = Effect.fnUntraced(function*(
   const lastsMillis = Duration.toMillis(Duration.fromInputUnsafe(lasts))
   if (lastsMillis === 0) return undefined
   const advances = makeAdvances({ kind, lastsMillis, keysMax })
+  const { isOpen } = yield* UnitOfWork
   const isHolding = Latch.makeUnsafe(false)
+  const isQuiet = Latch.makeUnsafe(true)
 
   /**
    * Gives amounts back once. It does not try again, since a statement that failed may have been executed, and
@@ -35,7 +47,9 @@ export const makeGivenBackAdvances = Effect.fnUntraced(function*(
     Effect.flatMap(Clock.Clock, (clock) => {
       const amounts = amountsAt(monotonicMillis(clock))
       if (advances.isEmpty()) isHolding.closeUnsafe()
-      return amounts.length === 0 ? Effect.void : store.add(kind, amounts)
+      if (amounts.length === 0) return Effect.void
+      isQuiet.closeUnsafe()
+      return Effect.ensuring(store.add(kind, amounts), isQuiet.open)
     }).pipe(
       Effect.catchCause((cause) => Effect.logWarning("Failed to give back unspent amounts of limits", cause))
     )
@@ -49,11 +63,30 @@ export const makeGivenBackAdvances = Effect.fnUntraced(function*(
     Effect.forkScoped
   )
 
+  const readBetween = Effect.fnUntraced(function*<A, E>(key: string, counter: Effect.Effect<A, E>) {
+    for (let reads = 1;; reads++) {
+      yield* isQuiet.await
+      const version = advances.versionOf(key)
+      const result = yield* counter
+      const isUnchanged = isQuiet.isOpen() && advances.versionOf(key) === version
+      if (isUnchanged || reads === readsMax) return result
+    }
+  })
+
   return {
     ...advances,
+    read: (key, counter) =>
+      Effect.flatMap(isOpen, (isInTransaction) => isInTransaction ? counter : readBetween(key, counter)),
     keep: (demand, grant, sentAt) => {
       advances.keep(demand, grant, sentAt)
       if (!advances.isEmpty()) isHolding.openUnsafe()
     }
-  } satisfies Advances
+  } satisfies GivenBackAdvances
 })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The maximum number of reads of a counter whose advance changes all the time. */
+const readsMax = 8
