@@ -34,3 +34,9 @@ export interface Event extends Content {
 
 /** Type of the event that `Webhooks.test` sends. */
 export const testType = "webhook.test"
+
+/**
+ * Type of the event that `Webhooks.disableFailing` publishes to the other endpoints of the account. Its `data` has the id of the
+ * `endpoint`, its `url`, and the time of the first failure, `failing_since`.
+ */
+export const disabledType = "webhook.disabled"

@@ -62,6 +62,7 @@ const endpointMethods = ({ decide, read }: Cell) => ({
   loadEndpoint: (account, id) => read((outbox) => Lists.endpoint(outbox, account, id)),
   saveEndpoint: (record) => decide((outbox) => Outbox.putEndpoint(outbox, record)),
   removeEndpoint: (id) => decide((outbox) => Outbox.removeEndpoint(outbox, id)),
+  lockFailing: (after, limit) => read((outbox) => Lists.failing(outbox, after, limit)),
   findStaleSecrets: (prefix, now, limit) => read((outbox) => Lists.staleSecrets(outbox, { prefix, now, limit }))
 } satisfies Partial<Store>)
 

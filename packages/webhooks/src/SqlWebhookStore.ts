@@ -3,7 +3,7 @@
  * statement each, independent of the size of the set.
  *
  * Locks are taken in this order, and locks of one kind in the order of ids: name of the account,
- * endpoint, deliveries, events. Claims and sweeps skip locked rows. Publishing locks nothing.
+ * endpoint, deliveries, events, failures of endpoints. Claims and sweeps skip locked rows. Publishing locks nothing.
  */
 import type { Relocatable } from "@kinora/persistence/Migrations"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"

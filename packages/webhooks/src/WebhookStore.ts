@@ -6,7 +6,7 @@
  * its own clock (`DatabaseTime.hostClock`), so that processes whose clocks differ agree on them.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Context, type DateTime, type Effect } from "effect"
+import { Context, type DateTime, type Duration, type Effect } from "effect"
 import type { Claim, Claimed, Delivery, DeliveryId, Outcome, Send } from "./Delivery.ts"
 import type { Endpoint, EndpointId, SealedSecret } from "./Endpoint.ts"
 import type { Event, EventId } from "./Event.ts"
@@ -90,6 +90,14 @@ export interface FailedRestarted {
   readonly left: number
 }
 
+/** An endpoint whose sends fail. */
+export interface FailingEndpoint {
+  readonly account: string
+  readonly id: EndpointId
+  /** The time of the first failure since the last success. */
+  readonly since: DateTime.Utc
+}
+
 /** Stores endpoints, events, deliveries and logs. Each method is atomic, and joins the open unit of work. */
 export class WebhookStore extends Context.Service<WebhookStore, {
   /** Counts the endpoints of the account, and locks the account until the unit ends. */
@@ -100,7 +108,7 @@ export class WebhookStore extends Context.Service<WebhookStore, {
   readonly findEndpoints: (accounts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
   /** Returns an endpoint of the account, and locks it until the unit ends. */
   readonly loadEndpoint: (account: string, id: EndpointId) => Effect.Effect<EndpointRecord | undefined, StorageError>
-  /** Replaces a loaded endpoint and its secrets. */
+  /** Replaces a loaded endpoint and its secrets. Forgets its failures, because the change can end them. */
   readonly saveEndpoint: (record: EndpointRecord) => Effect.Effect<void, StorageError>
   /** Removes a loaded endpoint and its secrets. Its deliveries and its log are hidden, and `sweep` deletes them. */
   readonly removeEndpoint: (id: EndpointId) => Effect.Effect<void, StorageError>
@@ -184,6 +192,9 @@ export class WebhookStore extends Context.Service<WebhookStore, {
    * A line with the reason `disabled` does not count as a failed send. It is logged only if the
    * newest line of the endpoint has another reason, and once per set, so that a backlog does not
    * displace the sends in the log.
+   *
+   * Stores the first failure of each endpoint since its last success. A set with a success and failures of an endpoint is a
+   * success.
    */
   readonly settle: (
     settlements: ReadonlyArray<Settlement>
@@ -204,6 +215,14 @@ export class WebhookStore extends Context.Service<WebhookStore, {
   readonly sweep: (before: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
   /** Deletes up to `limit` lines of logs, except the newest `kept` of each endpoint. Returns their number. */
   readonly trimSends: (kept: number, limit: number) => Effect.Effect<number, StorageError>
+  /**
+   * Returns up to `limit` enabled endpoints of which every send failed in a time of `after` until the newest one, and locks them
+   * until the unit ends. Skips locked ones. An endpoint to which nothing was sent at the end of that time is not one of them.
+   */
+  readonly lockFailing: (
+    after: Duration.Duration,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<FailingEndpoint>, StorageError>
   /** Returns up to `limit` endpoints with an expired secret, or with one whose sealed text does not begin with `prefix`. */
   readonly findStaleSecrets: (
     prefix: string,

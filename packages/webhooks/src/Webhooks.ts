@@ -17,6 +17,7 @@ import * as Dependencies from "./internal/service/Dependencies.ts"
 import * as Endpoints from "./internal/service/endpoints.ts"
 import type { EndpointChange } from "./internal/service/endpoints.ts"
 import * as Events from "./internal/service/events.ts"
+import * as Failing from "./internal/service/failing.ts"
 import type { WebhooksOptions } from "./internal/service/limits.ts"
 import * as Secrets from "./internal/service/secrets.ts"
 import * as MemoryWebhookStore from "./MemoryWebhookStore.ts"
@@ -119,6 +120,11 @@ export class Webhooks extends Context.Service<Webhooks, {
    * secrets. Returns the number of endpoints.
    */
   readonly reseal: (limit: number) => Effect.Effect<number, StorageError>
+  /**
+   * Disables up to `limit` endpoints of which every send failed for `disableAfter`, and publishes `webhook.disabled` to the other
+   * endpoints of their accounts. Returns their number. A change of an endpoint and a new secret begin that time again.
+   */
+  readonly disableFailing: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/webhooks/Webhooks") {}
 
 /** Services that `Webhooks` requires. */
@@ -137,7 +143,8 @@ export const make = Effect.fnUntraced(function*(options: WebhooksOptions) {
     ...Endpoints.methods(dependencies),
     ...Secrets.methods(dependencies),
     ...Events.methods(dependencies),
-    ...Deliveries.methods(dependencies)
+    ...Deliveries.methods(dependencies),
+    ...Failing.methods(dependencies)
   })
 })
 
@@ -183,12 +190,12 @@ export const layerPostgres = (
 }
 
 /**
- * Calls `sweep` and `reseal` in the background, on average every `interval` (default
+ * Calls `sweep`, `reseal` and `disableFailing` in the background, on average every `interval` (default
  * 5 minutes) with `limit` rows per statement (default 500). Logs failures and continues. Any
  * number of hosts may run it.
  */
 export const layerSweep = (options: Sweep.LayerSweepOptions = {}): Layer.Layer<never, never, Webhooks> =>
-  Layer.merge(sweepDeliveries(options), sweepSecrets(options))
+  Layer.mergeAll(sweepDeliveries(options), sweepSecrets(options), sweepFailing(options))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -220,4 +227,10 @@ const sweepSecrets = Sweep.make({
   ...sweepDefaults,
   name: "webhook secrets",
   run: (limit) => Webhooks.use(({ reseal }) => reseal(limit))
+})
+
+const sweepFailing = Sweep.make({
+  ...sweepDefaults,
+  name: "failing webhook endpoints",
+  run: (limit) => Webhooks.use(({ disableFailing }) => disableFailing(limit))
 })

@@ -7,10 +7,18 @@ export const migrations: Relocatable = {
   namespace: "webhooks",
   migrations: {
     "0001_endpoints_and_deliveries": Tables.endpointsAndDeliveries,
-    "0002_subjects": Tables.subjects
+    "0002_subjects": Tables.subjects,
+    "0003_failing": Tables.failing
   },
   indexes: { webhooks_event_about: "ON webhooks_event (subject) WHERE subject IS NOT NULL" },
   objects: {
-    tables: ["webhooks_endpoint", "webhooks_secret", "webhooks_event", "webhooks_delivery", "webhooks_send"]
+    tables: [
+      "webhooks_endpoint",
+      "webhooks_secret",
+      "webhooks_event",
+      "webhooks_delivery",
+      "webhooks_send",
+      "webhooks_failing"
+    ]
   }
 }

@@ -42,7 +42,7 @@ export type CreateWebhooksOptions = Storage & Service.WebhooksOptions & {
   readonly keys: readonly [string, ...ReadonlyArray<string>]
   /** Rules for URLs. Default: HTTPS to public addresses on the ports 443 and 8443. */
   readonly guard?: Omit<AddressGuardOptions, "lookup"> | undefined
-  /** Whether to delete old deliveries in the background, every 5 minutes. Default true. Any number of processes may. */
+  /** Whether to delete old deliveries and to disable failing endpoints in the background, every 5 minutes. Default true. Any number of processes may. */
   readonly sweep?: boolean | undefined
 }
 
@@ -112,6 +112,8 @@ export interface Webhooks extends AsyncDisposable {
   readonly history: (query: AccountCall & { readonly subject: string }) => Promise<Plain<Service.History>>
   /** Encrypts secrets of up to `limit` endpoints with the first key. Returns the number of endpoints. */
   readonly reseal: (command: CallOptions & { readonly limit: number }) => Promise<number>
+  /** Disables up to `limit` endpoints of which every send failed for `disableAfter`. Returns their number. */
+  readonly disableFailing: (command: CallOptions & { readonly limit: number }) => Promise<number>
   /** Wakes the senders of this process. Call it after the commit of a transaction that published, to send at once. */
   readonly wake: () => Promise<void>
   /** Starts sending in this process, until its `close`, until `signal` aborts, or until the webhooks close. */
@@ -177,6 +179,7 @@ export const createWebhooks = async (options: CreateWebhooksOptions): Promise<We
     sends: (query) => callEndpoint(query, ({ sends }, id) => sends(query.account, id)),
     history: (query) => call(query, ({ history }) => history(query.account, query.subject)),
     reseal: (command) => call(command, ({ reseal }) => reseal(command.limit)),
+    disableFailing: (command) => call(command, ({ disableFailing }) => disableFailing(command.limit)),
     wake: () => runtime.run(Wakeup.Wakeup.use(({ wake }) => wake), {}, errorOf),
     deliver: async ({ complete, signal, ...options } = {}) => {
       const worker = DeliveryWorker.layerHttp({

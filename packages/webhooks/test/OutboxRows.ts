@@ -20,7 +20,8 @@ export const contentOf = (outbox: Outbox) => ({
   sends: sorted(
     HashMap.toEntries(outbox.sends).flatMap(([endpoint, lines]) => lines.map((line) => ({ endpoint, line }))),
     keyOf
-  )
+  ),
+  failing: sorted(HashMap.toEntries(outbox.failing), ([id]) => id)
 })
 
 /** The content of a state. */
@@ -29,8 +30,8 @@ export type Content = ReturnType<typeof contentOf>
 /** Replaces all rows by a state. `removed` are the endpoints that the state no longer contains. */
 export const save = Effect.fnUntraced(function*(outbox: Outbox, removed: ReadonlyArray<EndpointId>) {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`TRUNCATE webhooks_secret, webhooks_endpoint, webhooks_event, webhooks_delivery, webhooks_send CASCADE`
-  const { deliveries, endpoints, events, sends } = contentOf(outbox)
+  yield* sql`TRUNCATE webhooks_secret, webhooks_endpoint, webhooks_event, webhooks_delivery, webhooks_send, webhooks_failing CASCADE`
+  const { deliveries, endpoints, events, failing, sends } = contentOf(outbox)
   yield* sql`
     INSERT INTO webhooks_endpoint (id, account, url, types, status, created_at, secret_created_at, is_removed)
     SELECT id, account, url, NULL, status, created_at, secret_created_at, is_removed
@@ -76,6 +77,14 @@ export const save = Effect.fnUntraced(function*(outbox: Outbox, removed: Readonl
     })
   }
   `
+  yield* sql`
+    INSERT INTO webhooks_failing ${
+    Rows.unnest(failing, {
+      endpoint_id: ["uuid", ([id]) => EndpointId.toUuid(id)],
+      since: ["timestamptz", ([, since]) => since]
+    })
+  }
+  `
   yield* insertDeliveries(deliveries)
   yield* insertSends(sends)
 })
@@ -102,13 +111,20 @@ export const load = Effect.gen(function*() {
     FROM webhooks_delivery AS delivery JOIN webhooks_event AS event ON event.id = delivery.event_id
   `.pipe(Rows.decodeAll(DeliveryRow))
   const sends = yield* sql`SELECT * FROM webhooks_send`.pipe(Rows.decodeAll(SendRow))
+  // Rows of removed endpoints stay until the endpoint is deleted.
+  const failing = yield* sql`
+    SELECT failing.endpoint_id AS id, failing.since
+    FROM webhooks_failing AS failing JOIN webhooks_endpoint AS endpoint ON endpoint.id = failing.endpoint_id
+    WHERE NOT endpoint.is_removed
+  `.pipe(Rows.decodeAll(FailingRow))
   const deliveries = sorted(rows.map(toDelivery), ({ id }) => id)
   return {
     endpoints: sorted(endpoints.map(toRecord), ({ endpoint }) => endpoint.id),
     events: sorted(events.map(toEvent), ({ event }) => event.id),
     deliveries,
     pending: deliveries.filter(({ status }) => status === "pending"),
-    sends: sorted(sends.map(toSend), keyOf)
+    sends: sorted(sends.map(toSend), keyOf),
+    failing: sorted(failing.map(({ id, since }) => [EndpointId.fromUuid(id), since] as const), ([id]) => id)
   } satisfies Content
 })
 
@@ -192,6 +208,8 @@ const toRecord = (row: typeof EndpointRow.Type): Content["endpoints"][number] =>
   },
   secrets: row.secrets
 })
+
+const FailingRow = Schema.Struct({ id: Schema.String, since: Schema.DateTimeUtcFromDate })
 
 const EventRow = Schema.Struct({
   id: Schema.String,

@@ -13,7 +13,7 @@ const Small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
 
 /** A random state. Numbers choose among a few values, so that coincidences are frequent. */
 export const State = Schema.Struct({
-  endpoints: Schema.Array(Schema.Struct({ isRemoved: Small, isDisabled: Small, secrets: Small })).check(
+  endpoints: Schema.Array(Schema.Struct({ isRemoved: Small, isDisabled: Small, secrets: Small, failing: Small })).check(
     Schema.isMinLength(3),
     Schema.isMaxLength(3)
   ),
@@ -61,6 +61,12 @@ export const build = ({ deliveries, endpoints, sends }: typeof State.Type) => {
     ...Outbox.putDeliveries(Outbox.empty, states),
     endpoints: HashMap.fromIterable(
       records.filter(({ endpoint }) => !removed.includes(endpoint.id)).map((record) => [record.endpoint.id, record])
+    ),
+    failing: HashMap.fromIterable(
+      endpoints.flatMap(({ failing }, index) => {
+        const id = endpointIds[index]!
+        return failing < 3 || removed.includes(id) ? [] : [[id, at(failing - 3)] as const]
+      })
     ),
     events: HashMap.fromIterable(Array.from(events, ([id, of]) => [id, eventOf(id, of.length)])),
     sends: HashMap.fromIterable(

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { TestDatabase } from "@kinora/testkit"
-import { Effect, HashMap, Result, Schema } from "effect"
+import { Duration, Effect, HashMap, Result, Schema } from "effect"
 import type { Claimed } from "../src/Delivery.ts"
 import { claim } from "../src/internal/rules/claim.ts"
 import * as Lists from "../src/internal/rules/lists.ts"
@@ -28,7 +28,8 @@ const Command = Schema.Tuple([
     "restart",
     "expire",
     "sweep",
-    "trim"
+    "trim",
+    "failing"
   ]),
   Number05,
   Number05,
@@ -111,7 +112,12 @@ const commands: Record<Kind, Run> = {
       outbox,
       (outbox) => Result.merge(Sweep.trimSends(outbox, { kept, limit: limit + 1 })),
       store.trimSends(kept, limit + 1)
-    )
+    ),
+  failing: (store, outbox, [seconds, limit]) =>
+    Effect.map(store.lockFailing(Duration.seconds(seconds), limit), (found) => {
+      assert.deepStrictEqual(found, Lists.failing(outbox, Duration.seconds(seconds), limit))
+      return outbox
+    })
 }
 
 /** Repeats a sweep until nothing is left. Which rows a sweep takes within its limit is not specified; how many is. */

@@ -4,6 +4,7 @@ import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Redacted, Schema, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { layer as layerWebhooks, Webhooks } from "../src/Webhooks.ts"
+import * as FailingContract from "./FailingContract.ts"
 import { over } from "./Fixture.ts"
 import * as HistoryContract from "./HistoryContract.ts"
 import * as SecretsContract from "./SecretsContract.ts"
@@ -14,6 +15,7 @@ for (const [name, database] of TestDatabase.all) {
   WebhooksContract.suite(name, over(database))
   SecretsContract.suite(name, over(database))
   HistoryContract.suite(name, over(database))
+  FailingContract.suite(name, over(database))
 }
 
 const overPostgres = layerWebhooks.pipe(

@@ -1,3 +1,4 @@
+import * as FailingContract from "./FailingContract.ts"
 import { memory } from "./Fixture.ts"
 import * as HistoryContract from "./HistoryContract.ts"
 import * as SecretsContract from "./SecretsContract.ts"
@@ -6,3 +7,4 @@ import * as WebhooksContract from "./WebhooksContract.ts"
 WebhooksContract.suite("memory", memory)
 SecretsContract.suite("memory", memory)
 HistoryContract.suite("memory", memory)
+FailingContract.suite("memory", memory)

@@ -33,6 +33,7 @@ const growing: ReadonlyArray<readonly [table: string, rows: string, deleted: str
     ...days("webhooks_ttl_days")
   ],
   ["webhooks_send", "log of sends", "all but the last 20 per endpoint", "", ""],
+  ["webhooks_failing", "endpoints whose last send failed", "with a success or a change of the endpoint", "", ""],
   [
     "idempotency_claim",
     "requests that create jobs, and operations of upstreams",

@@ -42,6 +42,8 @@ export interface Outbox {
   readonly pending: HashMap.HashMap<EndpointId, HashMap.HashMap<DeliveryId, DeliveryState>>
   /** The log of each endpoint, newest first. */
   readonly sends: HashMap.HashMap<EndpointId, ReadonlyArray<LoggedSend>>
+  /** The endpoints whose newest sends all failed, with the time of the first failure. */
+  readonly failing: HashMap.HashMap<EndpointId, DateTime.Utc>
 }
 
 /** A state without endpoints. */
@@ -50,16 +52,24 @@ export const empty: Outbox = {
   events: HashMap.empty(),
   deliveries: HashMap.empty(),
   pending: HashMap.empty(),
-  sends: HashMap.empty()
+  sends: HashMap.empty(),
+  failing: HashMap.empty()
 }
 
-/** Adds or replaces an endpoint with its secrets. */
-export const putEndpoint = (outbox: Outbox, record: EndpointRecord): Decision.Decision<Outbox, void> =>
-  Decision.accept({ ...outbox, endpoints: HashMap.set(outbox.endpoints, record.endpoint.id, record) }, undefined)
+/** Adds or replaces an endpoint with its secrets. Forgets its failures. */
+export const putEndpoint = (outbox: Outbox, record: EndpointRecord): Decision.Decision<Outbox, void> => {
+  const { id } = record.endpoint
+  const endpoints = HashMap.set(outbox.endpoints, id, record)
+  return Decision.accept({ ...outbox, endpoints, failing: HashMap.remove(outbox.failing, id) }, undefined)
+}
 
 /** Removes an endpoint with its secrets. `sweep` deletes its deliveries and its log. */
 export const removeEndpoint = (outbox: Outbox, id: EndpointId): Decision.Decision<Outbox, void> =>
-  Decision.accept({ ...outbox, endpoints: HashMap.remove(outbox.endpoints, id) }, undefined)
+  Decision.accept({
+    ...outbox,
+    endpoints: HashMap.remove(outbox.endpoints, id),
+    failing: HashMap.remove(outbox.failing, id)
+  }, undefined)
 
 /** Adds events with their deliveries. */
 export const publish = (

@@ -1,9 +1,9 @@
 /** Queries of the state of webhooks. */
-import { DateTime, HashMap, Option } from "effect"
+import { DateTime, type Duration, HashMap, Option } from "effect"
 import type { Delivery, DeliveryId, Send } from "../../Delivery.ts"
 import type { Endpoint, EndpointId } from "../../Endpoint.ts"
 import type { Event } from "../../Event.ts"
-import type { Due, DueList, EndpointRecord } from "../../WebhookStore.ts"
+import type { Due, DueList, EndpointRecord, FailingEndpoint } from "../../WebhookStore.ts"
 import { byDueAt, byText, type DeliveryState, isDue } from "./deliveryRules.ts"
 import { activeAt } from "./endpointRules.ts"
 import { type Outbox, pendingOf, sendsOf } from "./Outbox.ts"
@@ -19,6 +19,26 @@ export const endpoints = ({ endpoints }: Outbox, accounts: ReadonlyArray<string>
   Array.from(HashMap.values(endpoints), ({ endpoint }) => endpoint)
     .filter(({ account }) => accounts.includes(account))
     .toSorted((a, b) => DateTime.Order(a.createdAt, b.createdAt) || byText(a.id, b.id))
+
+/**
+ * Returns up to `limit` enabled endpoints of which every send failed in a time of `after` until the newest one, in the order of
+ * ids.
+ */
+export const failing = (
+  outbox: Outbox,
+  after: Duration.Duration,
+  limit: number
+): ReadonlyArray<FailingEndpoint> =>
+  HashMap.toEntries(outbox.failing)
+    .flatMap(([id, since]): ReadonlyArray<FailingEndpoint> => {
+      const record = Option.getOrUndefined(HashMap.get(outbox.endpoints, id))
+      const newest = sendsOf(outbox, id)[0]
+      const isFound = record?.endpoint.status === "enabled" && newest !== undefined &&
+        DateTime.isGreaterThanOrEqualTo(newest.at, DateTime.addDuration(since, after))
+      return isFound ? [{ account: record.endpoint.account, id, since }] : []
+    })
+    .toSorted((a, b) => byText(a.id, b.id))
+    .slice(0, limit)
 
 /** Returns the delivery of an account's endpoint. */
 export const delivery = (outbox: Outbox, account: string, id: DeliveryId): Delivery | undefined => {

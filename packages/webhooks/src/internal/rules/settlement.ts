@@ -14,7 +14,7 @@ export const settle = (
   settlements: ReadonlyArray<Settlement>
 ): Decision.DecidedAll<Outbox, DeliveryId, "ClaimLost" | "NotFound"> =>
   Decision.all(
-    log(outbox, settlements),
+    track(log(outbox, settlements), linesOf(outbox, settlements)),
     settlements,
     (outbox, settlement) =>
       changeDelivery(outbox, settlement.delivery, (delivery) => DeliveryRules.settle(delivery, settlement))
@@ -42,6 +42,20 @@ const log = (outbox: Outbox, settlements: ReadonlyArray<Settlement>): Outbox => 
   })
   return { ...outbox, sends: HashMap.setMany(outbox.sends, changed) }
 }
+
+/** Stores the first failure of endpoints, and forgets it at a success. A set with both is a success. */
+const track = (outbox: Outbox, lines: ReadonlyArray<EndpointLine>): Outbox => ({
+  ...outbox,
+  failing: HashMap.mutate(outbox.failing, (failing) => {
+    const sends = lines.filter(({ line }) => line.reason !== "disabled")
+    for (const [endpoint, of] of Map.groupBy(sends, ({ endpoint }) => endpoint)) {
+      if (of.some(({ line }) => line.reason === "ok")) HashMap.remove(failing, endpoint)
+      else if (HashMap.has(outbox.endpoints, endpoint) && !HashMap.has(failing, endpoint)) {
+        HashMap.set(failing, endpoint, of.map(({ line }) => line.at).reduce(DateTime.min))
+      }
+    }
+  })
+})
 
 interface EndpointLine {
   readonly endpoint: EndpointId

@@ -21,17 +21,8 @@ export const methods = (self: Dependencies) => ({
   test: Effect.fn("Webhooks.test")((account: string, id: EndpointId) => test(self, account, id))
 })
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-/** An event with the endpoints that receive it. */
-interface Addressed {
-  readonly event: NewEvent
-  readonly endpoints: ReadonlyArray<Endpoint>
-}
-
-const publish = Effect.fnUntraced(function*(self: Dependencies, events: ReadonlyArray<NewEvent>) {
+/** Publishes events in the open unit of work. */
+export const publish = Effect.fnUntraced(function*(self: Dependencies, events: ReadonlyArray<NewEvent>) {
   yield* Effect.forEach(events, (event) => check(self, event), { discard: true })
   if (events.length === 0) return
   const endpoints = yield* self.store.findEndpoints([...new Set(events.map(({ account }) => account))])
@@ -43,6 +34,16 @@ const publish = Effect.fnUntraced(function*(self: Dependencies, events: Readonly
     .filter(({ endpoints }) => endpoints.length > 0)
   if (addressed.length > 0) yield* insert(self, addressed)
 })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** An event with the endpoints that receive it. */
+interface Addressed {
+  readonly event: NewEvent
+  readonly endpoints: ReadonlyArray<Endpoint>
+}
 
 const test = Effect.fnUntraced(function*(self: Dependencies, account: string, id: EndpointId) {
   const endpoint = yield* getEndpoint(self, account, id)

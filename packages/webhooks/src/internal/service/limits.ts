@@ -23,6 +23,11 @@ export interface WebhooksOptions {
   readonly keepFor?: Duration.Input | undefined
   /** How long a delivery may be pending before it fails. Default 3 days. */
   readonly pendingMax?: Duration.Input | undefined
+  /**
+   * How long every send of an endpoint must have failed until `disableFailing` disables it, for example 5 days. Default: it
+   * disables none.
+   */
+  readonly disableAfter?: Duration.Input | undefined
 }
 
 /** Limits of `Webhooks`. */
@@ -37,11 +42,13 @@ export interface Limits {
   readonly resendMax: number
   readonly keepFor: Duration.Duration
   readonly pendingMax: Duration.Duration
+  readonly disableAfter: Duration.Duration
 }
 
 /** Fills in the defaults. */
 export const of = ({
   dataBytesMax = 1024 ** 2,
+  disableAfter = "Infinity",
   endpointsMax = 5,
   historyMax = 100,
   keepFor = "7 days",
@@ -61,5 +68,6 @@ export const of = ({
   historyMax,
   resendMax,
   keepFor: Duration.fromInputUnsafe(keepFor),
-  pendingMax: Duration.fromInputUnsafe(pendingMax)
+  pendingMax: Duration.fromInputUnsafe(pendingMax),
+  disableAfter: Duration.fromInputUnsafe(disableAfter)
 })

@@ -7,6 +7,7 @@ import { DateTime, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { EndpointId, type SealedSecret } from "../../Endpoint.ts"
 import type { EndpointRecord, WebhookStore } from "../../WebhookStore.ts"
+import * as Failing from "./failing.ts"
 import * as WebhookRows from "./rows.ts"
 
 type Sql = SqlClient.SqlClient
@@ -32,6 +33,11 @@ export const methods = (sql: Sql, { atomically }: UnitOfWork["Service"]) => ({
     ),
   saveEndpoint: (record) => Effect.asVoid(update(sql, record)).pipe(mapSql("WebhookStore.saveEndpoint")),
   removeEndpoint: (id) => Effect.asVoid(markRemoved(sql, id)).pipe(mapSql("WebhookStore.removeEndpoint")),
+  lockFailing: (after, limit) =>
+    Failing.lock(sql, after, limit).pipe(
+      Effect.map((rows) => rows.map(({ id, ...row }) => ({ ...row, id: EndpointId.fromUuid(id) }))),
+      mapSql("WebhookStore.lockFailing")
+    ),
   findStaleSecrets: (prefix, now, limit) =>
     ownerRows(selectStale(sql, prefix, now, limit)).pipe(
       Effect.map((rows) => rows.map(({ account, id }) => ({ account, id: EndpointId.fromUuid(id) }))),
@@ -135,13 +141,16 @@ const update = (sql: Sql, { endpoint, secrets }: EndpointRecord) =>
     ), deleted AS (
       DELETE FROM webhooks_secret
       WHERE endpoint_id = ${EndpointId.toUuid(endpoint.id)} AND place >= ${secrets.length}
+    ), forgotten AS (
+      DELETE FROM webhooks_failing WHERE endpoint_id = ${EndpointId.toUuid(endpoint.id)}
     )
     ${putSecrets(sql, clock, endpoint.id, secrets)}
   `)
 
 const markRemoved = (sql: Sql, id: EndpointId) =>
   sql`
-    WITH deleted AS (DELETE FROM webhooks_secret WHERE endpoint_id = ${EndpointId.toUuid(id)})
+    WITH deleted AS (DELETE FROM webhooks_secret WHERE endpoint_id = ${EndpointId.toUuid(id)}),
+      forgotten AS (DELETE FROM webhooks_failing WHERE endpoint_id = ${EndpointId.toUuid(id)})
     UPDATE webhooks_endpoint SET is_removed = true WHERE id = ${EndpointId.toUuid(id)}
   `
 

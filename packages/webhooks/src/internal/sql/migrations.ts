@@ -16,6 +16,14 @@ export const subjects = Migrations.statements((sql) => [
   sql`ALTER TABLE webhooks_event ADD COLUMN subject text COLLATE "C"`
 ])
 
+/**
+ * The endpoints whose sends fail, with the time of the first failure. Apart from the endpoints and without a foreign key, so that
+ * a settlement does not wait for a transaction that changes the endpoint.
+ */
+export const failing = Migrations.statements((sql) => [
+  sql`CREATE TABLE webhooks_failing (endpoint_id uuid PRIMARY KEY, since timestamptz NOT NULL)`
+])
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

@@ -100,6 +100,8 @@ export const DueRow = Schema.Struct({
 
 export const IdRow = Schema.Struct({ id: Schema.String })
 
+export const FailingRow = Schema.Struct({ account: Schema.String, id: Schema.String, since: Rows.timestamptz })
+
 export const OwnerRow = Schema.Struct({ account: Schema.String, id: Schema.String })
 
 export const toEndpoint = (row: typeof EndpointRow.Type): Endpoint => ({

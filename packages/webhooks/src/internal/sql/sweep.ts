@@ -137,17 +137,24 @@ const deleteLines = (sql: SqlClient.SqlClient, limit: number) =>
     RETURNING 1
   `
 
-/** Deletes removed endpoints without deliveries and lines. A line is inserted under the lock of its delivery, so no line can follow the last delivery. */
+/**
+ * Deletes removed endpoints without deliveries and lines. Lines and failures are stored under the lock of their delivery, so none
+ * can follow the last delivery.
+ */
 const deleteEndpoints = (sql: SqlClient.SqlClient, limit: number) =>
   sql`
-    DELETE FROM webhooks_endpoint
-    WHERE id = ANY(ARRAY(
-      SELECT endpoint.id
-      FROM webhooks_endpoint AS endpoint
-      WHERE endpoint.is_removed
-        AND NOT EXISTS (SELECT FROM webhooks_delivery AS delivery WHERE delivery.endpoint_id = endpoint.id)
-        AND NOT EXISTS (SELECT FROM webhooks_send AS send WHERE send.endpoint_id = endpoint.id)
-      LIMIT ${limit}
-      FOR UPDATE OF endpoint SKIP LOCKED
-    ))
+    WITH removed AS (
+      DELETE FROM webhooks_endpoint
+      WHERE id = ANY(ARRAY(
+        SELECT endpoint.id
+        FROM webhooks_endpoint AS endpoint
+        WHERE endpoint.is_removed
+          AND NOT EXISTS (SELECT FROM webhooks_delivery AS delivery WHERE delivery.endpoint_id = endpoint.id)
+          AND NOT EXISTS (SELECT FROM webhooks_send AS send WHERE send.endpoint_id = endpoint.id)
+        LIMIT ${limit}
+        FOR UPDATE OF endpoint SKIP LOCKED
+      ))
+      RETURNING id
+    )
+    DELETE FROM webhooks_failing AS failing USING removed WHERE failing.endpoint_id = removed.id
   `
