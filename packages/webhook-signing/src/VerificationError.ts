@@ -56,6 +56,9 @@ export class VerificationError extends Error {
   }
 }
 
+/** Returns the HTTP status for an error: that of a `VerificationError`, or 500, so that the sender retries. */
+export const statusOf = (error: unknown): number => error instanceof VerificationError ? error.status : 500
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import * as Signature from "./Signature.ts"
 import { VerificationError } from "./VerificationError.ts"
 
 export type { RequestLike } from "./internal/body.ts"
-export { type Reason, VerificationError } from "./VerificationError.ts"
+export { type Reason, statusOf, VerificationError } from "./VerificationError.ts"
 
 /** An event. */
 export interface Event<Type extends string = string, Data = unknown> {
@@ -57,14 +57,13 @@ export const receive = async <E extends Event = Event>(
   request: body.RequestLike,
   options: ReceiveOptions
 ): Promise<Verified<E>> => {
-  const pending = verification.begin(request.headers, options)
-  const bytes = await body.read(request, options.bodyBytesMax ?? body.bytesMaxDefault)
-  const checked = await verification.complete(pending, bytes)
+  const { bytes, checked } = await body.verified(request, {
+    bytesMax: options.bodyBytesMax,
+    begin: (headers) => verification.begin(headers, options),
+    complete: verification.complete
+  })
   return { ...checked, event: parse(bytes) as E }
 }
-
-/** Returns the HTTP status for an error: that of a `VerificationError`, or 500, so that the sender retries. */
-export const statusOf = (error: unknown): number => error instanceof VerificationError ? error.status : 500
 
 // -----------------------------------------------------------------------------
 // internal

@@ -18,7 +18,7 @@ export type { RequestLike } from "./internal/body.ts"
 export type { HeadersLike } from "./internal/header.ts"
 export type { Checked, VerifyOptions } from "./internal/standardMessage.ts"
 export type { RawBody } from "./Signature.ts"
-export { type Reason, VerificationError } from "./VerificationError.ts"
+export { type Reason, statusOf, VerificationError } from "./VerificationError.ts"
 
 /** The headers of a signed request. A type, because an interface could not be passed where any headers are accepted. */
 export type StandardHeaders = {
@@ -123,9 +123,11 @@ export const receive = async <Event = unknown>(
   request: body.RequestLike,
   options: ReceiveOptions
 ): Promise<Verified<Event>> => {
-  const pending = message.begin(request.headers, options)
-  const bytes = await body.read(request, options.bodyBytesMax ?? body.bytesMaxDefault)
-  const checked = await message.complete(pending, bytes)
+  const { bytes, checked } = await body.verified(request, {
+    bytesMax: options.bodyBytesMax,
+    begin: (headers) => message.begin(headers, options),
+    complete: message.complete
+  })
   const event = body.toJson(bytes)
   if (event !== undefined) return { ...checked, event: event as Event }
   throw new VerificationError(
@@ -133,9 +135,6 @@ export const receive = async <Event = unknown>(
     "The signature is valid, but the body is not JSON. Use `verify` for other bodies."
   )
 }
-
-/** Returns the HTTP status for an error: that of a `VerificationError`, or 500, so that the sender retries. */
-export const statusOf = (error: unknown): number => error instanceof VerificationError ? error.status : 500
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,5 +1,6 @@
 /** Renews the leases of the requests that this process runs. */
-import { Clock, Duration, Effect, Latch } from "effect"
+import * as Periodic from "@kinora/persistence/Periodic"
+import { Clock, Duration, Effect } from "effect"
 import { IdempotencyStore } from "../IdempotencyStore.ts"
 import { type Arriving, slotText } from "./claims.ts"
 
@@ -11,17 +12,13 @@ export const makeRunningRequests = Effect.fnUntraced(function*(lease: Duration.D
   const store = yield* IdempotencyStore
   const clock = yield* Clock.Clock
   const running = new Map<string, { readonly arriving: Arriving; readonly ends: number }>()
-  const isRunning = Latch.makeUnsafe(false)
 
   const renew = Effect.gen(function*() {
     const now = yield* clock.currentTimeMillis
     for (const [token, { ends }] of running) {
       if (ends <= now) running.delete(token)
     }
-    if (running.size === 0) {
-      isRunning.closeUnsafe()
-      return
-    }
+    if (running.size === 0) return
     const arriving = Array.from(running.values(), ({ arriving }) => [slotText(arriving), arriving] as const)
     yield* store.renew(arriving.toSorted(([a], [b]) => a < b ? -1 : 1).map(([, arriving]) => arriving))
   }).pipe(
@@ -29,19 +26,17 @@ export const makeRunningRequests = Effect.fnUntraced(function*(lease: Duration.D
     Effect.withSpan("Responses.renew")
   )
 
-  // In a fiber of the layer, whose services are those of no transaction.
-  yield* isRunning.await.pipe(
-    Effect.andThen(Effect.sleep(Duration.millis(Duration.toMillis(lease) / 3))),
-    Effect.andThen(renew),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  const renewals = yield* Periodic.make({
+    every: Duration.divideUnsafe(lease, 3),
+    isIdle: () => running.size === 0,
+    run: renew
+  })
 
   /** Starts to renew the lease of a claim. */
   const add = (arriving: Arriving): Effect.Effect<void> =>
     Effect.map(clock.currentTimeMillis, (now) => {
       running.set(arriving.reference, { arriving, ends: now + Duration.toMillis(runMax) })
-      isRunning.openUnsafe()
+      renewals.start()
     })
 
   /** Stops to renew it. */

@@ -1,4 +1,5 @@
 /** Advances that are given back to the storage. */
+import * as Periodic from "@kinora/persistence/Periodic"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Duration, Effect, Latch } from "effect"
 import { RateLimitStore } from "../RateLimitStore.ts"
@@ -36,7 +37,6 @@ export const makeGivenBackAdvances = Effect.fnUntraced(function*(
   if (lastsMillis === 0) return undefined
   const advances = makeAdvances({ kind, lastsMillis, keysMax })
   const { isOpen } = yield* UnitOfWork
-  const isHolding = Latch.makeUnsafe(false)
   const isQuiet = Latch.makeUnsafe(true)
 
   /**
@@ -46,7 +46,6 @@ export const makeGivenBackAdvances = Effect.fnUntraced(function*(
   const giveBack = (amountsAt: (now: number) => ReadonlyArray<Counter.Amount>) =>
     Effect.flatMap(Clock.Clock, (clock) => {
       const amounts = amountsAt(monotonicMillis(clock))
-      if (advances.isEmpty()) isHolding.closeUnsafe()
       if (amounts.length === 0) return Effect.void
       isQuiet.closeUnsafe()
       return Effect.ensuring(store.add(kind, amounts), isQuiet.open)
@@ -55,13 +54,7 @@ export const makeGivenBackAdvances = Effect.fnUntraced(function*(
     )
 
   yield* Effect.addFinalizer(() => giveBack(advances.end))
-  // In a fiber of the layer, whose services are those of no transaction.
-  yield* isHolding.await.pipe(
-    Effect.andThen(Effect.sleep(lasts)),
-    Effect.andThen(giveBack(advances.expire)),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  const returns = yield* Periodic.make({ every: lasts, isIdle: advances.isEmpty, run: giveBack(advances.expire) })
 
   const readBetween = Effect.fnUntraced(function*<A, E>(key: string, counter: Effect.Effect<A, E>) {
     for (let reads = 1;; reads++) {
@@ -79,7 +72,7 @@ export const makeGivenBackAdvances = Effect.fnUntraced(function*(
       Effect.flatMap(isOpen, (isInTransaction) => isInTransaction ? counter : readBetween(key, counter)),
     keep: (demand, grant, sentAt) => {
       advances.keep(demand, grant, sentAt)
-      if (!advances.isEmpty()) isHolding.openUnsafe()
+      if (!advances.isEmpty()) returns.start()
     }
   } satisfies GivenBackAdvances
 })

@@ -1,6 +1,7 @@
 /** Renews the places that this process holds. */
+import * as Periodic from "@kinora/persistence/Periodic"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Duration, Effect, Latch, Semaphore } from "effect"
+import { Duration, Effect, Semaphore } from "effect"
 import { RateLimitStore } from "../RateLimitStore.ts"
 import type { Place } from "./lease.ts"
 
@@ -15,16 +16,11 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
   /** Number of places by key. */
   const counts = new Map<string, number>()
   const released = new WeakSet<Place>()
-  const isHolding = Latch.makeUnsafe(false)
   // Separates renewals from releases, because a renewal stores a missing lease again.
   const writing = Semaphore.makeUnsafe(1)
 
   const renew = Effect.gen(function*() {
     const renewed = Array.from(places.values())
-    if (renewed.length === 0) {
-      isHolding.closeUnsafe()
-      return
-    }
     yield* store.renew(renewed, lease)
     // A release inside a transaction does not wait for this renewal, which can write the released lease again.
     const late = renewed.filter((place) => released.has(place))
@@ -35,13 +31,11 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
     Effect.withSpan("Places.renew")
   )
 
-  // In a fiber of the layer, whose services are those of no transaction.
-  yield* isHolding.await.pipe(
-    Effect.andThen(Effect.sleep(Duration.millis(Duration.toMillis(lease) / 3))),
-    Effect.andThen(renew),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  const renewals = yield* Periodic.make({
+    every: Duration.divideUnsafe(lease, 3),
+    isIdle: () => places.size === 0,
+    run: renew
+  })
 
   /** Returns the number of places of a key that this process renews. */
   const countOf = (key: string): number => counts.get(key) ?? 0
@@ -52,7 +46,7 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
       if (released.has(place)) return
       places.set(place.id, place)
       change(counts, place.key, 1)
-      isHolding.openUnsafe()
+      renewals.start()
     }))
 
   /** Stops to renew a place. */

@@ -1,5 +1,6 @@
 /** Places that this process keeps after their scope closed, so that its next request runs no statement. */
-import { Clock, Duration, Effect, Latch } from "effect"
+import * as Periodic from "@kinora/persistence/Periodic"
+import { Clock, Duration, Effect } from "effect"
 import type { Place } from "./lease.ts"
 import { monotonicMillis } from "./monotonic.ts"
 
@@ -18,7 +19,6 @@ export const makeKeptPlaces = Effect.fnUntraced(function*(
   release: (places: ReadonlyArray<Place>) => Effect.Effect<void>
 ) {
   const placesByKey = new Map<string, Array<KeptPlace>>()
-  const isKeeping = Latch.makeUnsafe(false)
 
   /** Removes and returns the places that have been kept since this time or longer. */
   const removeUntil = (time: number): ReadonlyArray<Place> => {
@@ -29,7 +29,6 @@ export const makeKeptPlaces = Effect.fnUntraced(function*(
       for (const { place } of kept.splice(0, count)) removed.push(place)
       if (kept.length === 0) placesByKey.delete(key)
     }
-    if (placesByKey.size === 0) isKeeping.closeUnsafe()
     return removed
   }
 
@@ -46,14 +45,11 @@ export const makeKeptPlaces = Effect.fnUntraced(function*(
       return releaseUntil(Infinity)
     })
   )
-  // In a fiber of the layer, whose services are those of no transaction.
-  yield* isKeeping.await.pipe(
-    Effect.andThen(Effect.sleep(lasts)),
-    Effect.andThen(Clock.Clock),
-    Effect.flatMap((clock) => releaseUntil(monotonicMillis(clock) - Duration.toMillis(lasts))),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  const releases = yield* Periodic.make({
+    every: lasts,
+    isIdle: () => placesByKey.size === 0,
+    run: Effect.flatMap(Clock.Clock, (clock) => releaseUntil(monotonicMillis(clock) - Duration.toMillis(lasts)))
+  })
 
   /** Keeps a place. */
   const keep = (place: Place): Effect.Effect<void> =>
@@ -62,7 +58,7 @@ export const makeKeptPlaces = Effect.fnUntraced(function*(
       const one = { place, since: monotonicMillis(clock) }
       if (kept === undefined) placesByKey.set(place.key, [one])
       else kept.push(one)
-      isKeeping.openUnsafe()
+      releases.start()
     })
 
   /** Removes and returns the place of a key that was kept last, unless it is due: its lease may have ended. */

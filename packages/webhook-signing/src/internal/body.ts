@@ -25,21 +25,19 @@ export const expectRaw = (body: unknown): Uint8Array | string => {
   throw new VerificationError(body === undefined || body === null ? "missing_body" : "parsed_body")
 }
 
-/** Reads the raw body, up to `bytesMax` bytes. */
-export const read = async (request: RequestLike, bytesMax: number): Promise<Uint8Array | string> => {
-  const found = raw(request.rawBody) ?? raw(request.body)
-  if (found !== undefined) {
-    if (found.length > bytesMax) throw tooLarge(bytesMax)
-    return found
+/** Reads the body of a request between the two steps of its verification. Returns the result and the body. */
+export const verified = async <Pending, Checked>(
+  request: RequestLike,
+  { begin, bytesMax = 2 * 1024 ** 2, complete }: {
+    readonly bytesMax: number | undefined
+    readonly begin: (headers: header.HeadersLike) => Pending
+    readonly complete: (pending: Pending, bytes: Uint8Array | string) => Promise<Checked>
   }
-  const pieces = piecesOf(request)
-  if (pieces === undefined) return expectRaw(request.body)
-  if (Number(header.read(request.headers, "content-length")) > bytesMax) throw tooLarge(bytesMax)
-  return collect(pieces, bytesMax)
+): Promise<{ readonly checked: Checked; readonly bytes: Uint8Array | string }> => {
+  const pending = begin(request.headers)
+  const bytes = await read(request, bytesMax)
+  return { checked: await complete(pending, bytes), bytes }
 }
-
-/** Bytes that are read by default: 2 MiB. */
-export const bytesMaxDefault = 2 * 1024 ** 2
 
 /** Parses a body as JSON. Returns `undefined` if it is not JSON in UTF-8. */
 export const toJson = (body: Uint8Array | string): unknown => {
@@ -61,6 +59,19 @@ const raw = (body: unknown): Uint8Array | string | undefined => {
   return Object.prototype.toString.call(body) === "[object ArrayBuffer]"
     ? new Uint8Array(body as ArrayBuffer)
     : undefined
+}
+
+/** Reads the raw body, up to `bytesMax` bytes. */
+const read = async (request: RequestLike, bytesMax: number): Promise<Uint8Array | string> => {
+  const found = raw(request.rawBody) ?? raw(request.body)
+  if (found !== undefined) {
+    if (found.length > bytesMax) throw tooLarge(bytesMax)
+    return found
+  }
+  const pieces = piecesOf(request)
+  if (pieces === undefined) return expectRaw(request.body)
+  if (Number(header.read(request.headers, "content-length")) > bytesMax) throw tooLarge(bytesMax)
+  return collect(pieces, bytesMax)
 }
 
 type Pieces = AsyncIterable<Uint8Array | string>
