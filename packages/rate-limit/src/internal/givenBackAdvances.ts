@@ -16,7 +16,7 @@ export interface AdvanceOptions {
 }
 
 /** The advances of a process that are given back. */
-export interface GivenBackAdvances extends Advances {
+interface GivenBackAdvances extends Advances {
   /**
    * Reads a counter at a time when none is given back, again if its advance changed meanwhile, so that what `leftOf` returns is
    * a part of the counter. Inside a transaction it reads once: the statement that gives back could wait for its locks.
