@@ -128,7 +128,7 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
 
   const used = Effect.fn("Budget.used")(function*(key: string) {
     const read = Effect.map(
-      store.read("day", [key]),
+      store.read("day", [{ key, window: Counter.windows.day }]),
       ([counter]) => counter === undefined ? 0 : counter.used - (advances?.leftOf(counter) ?? 0)
     )
     return yield* advances === undefined ? read : advances.read(key, read)
@@ -219,16 +219,20 @@ const makeReserveAll = ({ add, advances, isOpen, takeFolded }: Reserving) => {
 
 const takeOf = ({ advanceMax, amount, key, limit }: BudgetRequest): Counter.Take => ({
   key,
+  window: Counter.windows.day,
   limit,
   cost: amount,
   advanceMax
 })
 
-const reservedOf = ({ cost, key, limit }: Counter.Take, { accepted, at, period, used }: Counter.Taken): Reserved => {
+const reservedOf = (
+  { cost, key, limit }: Counter.Take,
+  { accepted, at, endsAt, period, used }: Counter.Taken
+): Reserved => {
   const standing: Standing = {
     remaining: Math.max(limit - used, 0),
     at: DateTime.makeUnsafe(Math.floor(at)),
-    resetsAt: DateTime.makeUnsafe(Counter.endOf("day", period))
+    resetsAt: DateTime.makeUnsafe(endsAt)
   }
   return accepted
     ? Reserved.Granted({ ...standing, reservation: { key, day: period, amount: cost } })

@@ -28,7 +28,7 @@ export const layerPostgres = (
   )
 
 /**
- * Deletes past minutes and days and the leases of dead processes in the background, on
+ * Deletes past windows and days and the leases of dead processes in the background, on
  * average every `interval` (default 1 minute), `limit` rows per statement (default 500).
  * Past days are deleted every `daysInterval` (default 1 hour).
  * Logs failures and continues. Any number of processes may run it.
@@ -37,7 +37,7 @@ export const layerSweep = (
   { daysInterval, ...options }: Sweep.LayerSweepOptions & { readonly daysInterval?: Duration.Input | undefined } = {}
 ): Layer.Layer<never, never, RateLimit.RateLimit | Places.Places | Budget.Budget> =>
   Layer.mergeAll(
-    sweepMinutes(options),
+    sweepWindows(options),
     sweepLeases(options),
     sweepDays({ limit: options.limit, interval: daysInterval })
   )
@@ -48,9 +48,9 @@ export const layerSweep = (
 
 const defaults = { interval: "1 minute", limit: 500 } as const
 
-const sweepMinutes = Sweep.make({
+const sweepWindows = Sweep.make({
   ...defaults,
-  name: "past minutes",
+  name: "past windows",
   run: (limit) => RateLimit.RateLimit.use(({ sweep }) => sweep(limit))
 })
 

@@ -5,6 +5,7 @@ import { type DateTime, Effect, Layer } from "effect"
 import * as Counter from "./internal/counter.ts"
 import * as Counters from "./internal/memory/counters.ts"
 import * as Leases from "./internal/memory/leases.ts"
+import * as StoredWindows from "./internal/memory/windows.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
 /** A store whose counters and places end with its scope. */
@@ -13,27 +14,43 @@ export const layer: Layer.Layer<RateLimitStore, never, MemoryBackend> = Layer.ef
   Effect.gen(function*() {
     const memory = yield* MemoryBackend
     const counters = Counters.make(memory)
+    const windows: StoredWindows.StoredWindows = memory.makeMap()
     const leases: Leases.Leases = memory.makeMap()
     /** Runs `body` with the current time. */
     const accessNow = <A>(body: (now: DateTime.Utc) => A) =>
       Effect.flatMap(DatabaseTime.inMemory, (now) => memory.access(() => body(now)))
     /** Runs `body` with the current period. */
-    const accessCurrent = <A>(kind: Counter.PeriodKind, body: (current: Pick<Counter.Current, "at" | "period">) => A) =>
-      accessNow(({ epochMilliseconds: at }) => body({ at, period: Counter.periodOf(kind, at) }))
+    const accessCurrent = <A>(
+      kind: Counter.PeriodKind,
+      body: (current: Pick<Counter.Current, "at" | "endsAt" | "period">) => A
+    ) =>
+      accessNow(({ epochMilliseconds: at }) => {
+        const period = Counter.periodOf(Counter.windows[kind], at)
+        return body({ at, period, endsAt: Counter.endOf(Counter.windows[kind], period) })
+      })
     return RateLimitStore.of({
       take: (kind, demands) =>
-        accessCurrent(kind, (current) => demands.map((demand) => Counters.take(counters[kind], demand, current))),
+        kind === "window"
+          ? accessNow(({ epochMilliseconds: at }) => StoredWindows.takeAll(windows, demands, at))
+          : accessCurrent(kind, (current) => demands.map((demand) => Counters.take(counters[kind], demand, current))),
       add: (kind, amounts) =>
         memory.access(() => {
-          for (const amount of amounts) Counters.add(counters[kind], amount)
+          for (const amount of amounts) {
+            if (kind === "window") StoredWindows.add(windows, amount)
+            else Counters.add(counters[kind], amount)
+          }
         }),
       read: (kind, keys) =>
-        accessCurrent(
-          kind,
-          ({ at, period }) => keys.map((key) => ({ ...Counters.read(counters[kind], { key, period }), at }))
-        ),
+        kind === "window"
+          ? accessNow(({ epochMilliseconds: at }) => keys.map((counted) => StoredWindows.read(windows, counted, at)))
+          : accessCurrent(
+            kind,
+            ({ at, endsAt, period }) =>
+              keys.map(({ key }) => ({ ...Counters.read(counters[kind], { key, period }), at, endsAt }))
+          ),
       sweepCounters: (kind, kept, limit) =>
         accessCurrent(kind, ({ period }) => Counters.sweep(counters[kind], period - kept, limit)),
+      sweepWindows: (limit) => accessNow(({ epochMilliseconds: at }) => StoredWindows.sweep(windows, at, limit)),
       acquire: (requests) => accessNow((now) => Leases.acquire(leases, requests, now)),
       renew: (places, lasts) =>
         accessNow((now) => Leases.put(leases, places.map((place) => ({ ...place, lasts })), now)),

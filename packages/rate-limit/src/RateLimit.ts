@@ -1,28 +1,29 @@
 /**
- * Limits of requests per calendar minute, exact across processes.
+ * Limits of requests in windows, exact across processes. The default window is the calendar minute.
  *
  * Hits that arrive while a set is counted are counted together in the next one, whatever
- * their keys. A key whose minute is full is rejected without a statement, and hits that were taken in
+ * their keys. A key whose window is full is rejected without a statement, and hits that were taken in
  * advance (`RateLimitOptions.advance`) are accepted without one.
  */
-import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Clock, Context, DateTime, Duration, Effect, Layer } from "effect"
-import * as Counter from "./internal/counter.ts"
-import { makeFullKeys } from "./internal/fullKeys.ts"
-import { makeGivenBackAdvances } from "./internal/givenBackAdvances.ts"
-import { monotonicMillis } from "./internal/monotonic.ts"
-import { makeRecentReads } from "./internal/recentReads.ts"
-import { makeTakeAll } from "./internal/takeAll.ts"
+import { Context, DateTime, type Duration, Effect, Layer } from "effect"
+import type * as Counter from "./internal/counter.ts"
+import { type Counting, makeCounting } from "./internal/counting.ts"
+import * as Limits from "./internal/limits.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
 /** A request that counts against a limit. */
 export interface Hit {
   /** Identifies the limit: a scope and an id. At most 256 characters. */
   readonly key: string
-  /** The limit per calendar minute. It may differ between calls. */
+  /** The limit per window. It may differ between calls. */
   readonly limit: number
+  /**
+   * The length of the window, for example `"10 seconds"`: `windowMin` to `windowMax`, in whole milliseconds. Windows are
+   * aligned to 1970 in UTC, so those of an hour begin with each hour. A key has a counter for each length. Default 1 minute.
+   */
+  readonly window?: Duration.Input | undefined
   /** A whole number, at least 1. Default 1. */
   readonly cost?: number | undefined
 }
@@ -31,15 +32,15 @@ export interface Hit {
 export interface Verdict {
   readonly accepted: boolean
   readonly limit: number
-  /** The number of hits of cost 1 that the minute has left. */
+  /** The number of hits of cost 1 that the window has left. */
   readonly remaining: number
   /** The time of the hit, by the clock of the storage. */
   readonly at: DateTime.Utc
-  /** The end of the minute, by the clock of the storage. */
+  /** The end of the window, by the clock of the storage. */
   readonly resetsAt: DateTime.Utc
 }
 
-/** Limits per calendar minute. */
+/** Limits of requests. */
 export class RateLimit extends Context.Service<RateLimit, {
   /**
    * Counts a hit if it fits. A rejected hit does not count.
@@ -57,7 +58,7 @@ export class RateLimit extends Context.Service<RateLimit, {
   /** Returns the result that `hit` would return, without counting. `remaining` does not include the hit. */
   readonly peek: (hit: Hit) => Effect.Effect<Verdict, StorageError>
 
-  /** Deletes up to `limit` counters of past minutes. Returns the number of deleted counters. */
+  /** Deletes up to `limit` counters of past windows. Returns the number of deleted counters. */
   readonly sweep: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/rate-limit/RateLimit") {}
 
@@ -66,16 +67,16 @@ export interface RateLimitOptions {
   /** The maximum number of concurrent hits that are combined into one set. Default 4,096. */
   readonly membersMax?: number | undefined
   /**
-   * The maximum number of keys whose full minute is remembered. Hits of other full keys
-   * have the same result, but need a statement. Default 10,000.
+   * The maximum number of keys whose full window is remembered, for minutes and for other windows. Hits of other full
+   * keys have the same result, but need a statement. Default 10,000.
    */
   readonly fullKeysMax?: number | undefined
   /**
    * The time for which this process may keep hits that it took in advance. Default 0, none.
    *
-   * A process takes as many hits as a key had in this time, and at most half of what its minute has left, so that most
+   * A process takes as many hits as a key had in this time, and at most half of what its window has left, so that most
    * hits of a busy key need no statement. Unused hits are given back after this time. Until then other processes count them
-   * as used: their `remaining` may be too low, and near the limit they may reject hits that fit later. No minute
+   * as used: their `remaining` may be too low, and near the limit they may reject hits that fit later. No window
    * accepts more hits than its limit.
    */
   readonly advance?: Duration.Input | undefined
@@ -91,74 +92,57 @@ export interface RateLimitOptions {
 }
 
 const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
-  const { fullKeysMax = 10_000, membersMax = 4_096, peekAge = 0, peekKeysMax = 10_000 } = options
   const store = yield* RateLimitStore
-  const unitOfWork = yield* UnitOfWork
-  const advances = yield* makeGivenBackAdvances("minute", options)
-  const full = makeFullKeys({ keysMax: fullKeysMax, lasts: advances?.lastsMillis ?? Infinity })
-  const recent = makeRecentReads(peekKeysMax, Duration.fromInputUnsafe(peekAge))
-  const takeAll = yield* makeTakeAll("minute", advances)
+  const { atomically } = yield* UnitOfWork
+  const minutes = yield* makeCounting("minute", options)
+  const windows = yield* makeCounting("window", options)
 
-  const take = Effect.fnUntraced(function*(takes: ReadonlyArray<Counter.Take>) {
-    const sentAt = monotonicMillis(yield* Clock.Clock)
-    const results = yield* Effect.ensuring(takeAll(takes), Effect.sync(() => recent.forget(takes)))
-    // A transaction that is open may roll back, and its counts with it.
-    if (!(yield* unitOfWork.isOpen)) {
-      results.forEach((result, index) => full.remember(takes[index]!, result, sentAt))
-    }
-    return results
-  })
-
-  const takeFolded = yield* Folding.make({
-    name: "RateLimit.hit",
-    membersMax,
-    keyOf: ({ key }: Counter.Take) => key,
-    run: take
-  })
-  const readOne = yield* makeRead(recent, membersMax)
-
-  // Inside a transaction the storage decides, so that a hit that is rolled back is not counted.
-  const canSpend = advances === undefined ? Effect.succeed(false) : Effect.map(unitOfWork.isOpen, (isOpen) => !isOpen)
-  /** Decides a take with what this process knows. Returns `undefined` if the storage has to decide. */
-  const decide = (take: Counter.Take, clock: Clock.Clock, canSpend: boolean): Counter.Taken | undefined =>
-    (canSpend ? advances?.spend(take, monotonicMillis(clock)) : undefined) ?? full.refuse(take, clock)
+  /** Returns where a hit counts, and its take. Throws a `TypeError` for an invalid window, which becomes a defect. */
+  const counted = (hit: Hit): Counted =>
+    Limits.isOfMinute(hit)
+      ? { counting: minutes, take: Limits.takeOfMinute(hit) }
+      : { counting: windows, take: Limits.takeOfWindow(hit) }
 
   return RateLimit.of({
-    // Without a span: every request hits, and a span costs twice as much as the rest of a
-    // hit. Each set has a span with the number of its members.
-    hit: Effect.fnUntraced(function*(hit: Hit) {
-      const take = takeOf(hit)
-      const decided = decide(take, yield* Clock.Clock, yield* canSpend)
-      return verdictOf(take, decided ?? (yield* takeFolded(take)))
-    }),
+    hit: (hit) =>
+      Effect.suspend(() => {
+        const { counting, take } = counted(hit)
+        return Effect.map(counting.take(take), (taken) => verdictOf(take, taken))
+      }),
 
     hitAll: Effect.fn("RateLimit.hitAll")(function*(hits: ReadonlyArray<Hit>) {
-      const clock = yield* Clock.Clock
-      const isSpending = yield* canSpend
-      const takes = hits.map(takeOf)
-      const decided = takes.map((take) => decide(take, clock, isSpending))
-      const open = takes.filter((_, index) => decided[index] === undefined)
-      const results = open.length === 0 ? [] : yield* take(open)
-      let next = 0
-      return takes.map((take, index) => verdictOf(take, decided[index] ?? results[next++]!))
+      const all = hits.map(counted)
+      const groups = [minutes, windows].map((counting) => groupOf(counting, all)).filter(({ takes }) =>
+        takes.length > 0
+      )
+      const decided = yield* Effect.forEach(groups, decideGroup)
+      const open = decided.filter(({ takes }) => takes.length > 0)
+      const takeOpen = Effect.forEach(open, takeGroup)
+      const taken = new Map([
+        ...decided.flatMap(({ known }) => known),
+        ...(yield* open.length > 1 ? atomically(takeOpen) : takeOpen).flat()
+      ])
+      return all.map(({ take }, index) => verdictOf(take, taken.get(index)!))
     }),
 
-    peek: Effect.fnUntraced(function*(hit: Hit) {
-      const take = takeOf(hit)
-      const clock = yield* Clock.Clock
-      const refusal = full.refuse(take, clock)
-      if (refusal !== undefined) return verdictOf(take, refusal)
-      const verdictAt = (counter: Counter.Current) =>
-        verdictOf(take, peeked(take, counter, advances?.leftOf(counter) ?? 0))
-      const known = recent.get(take.key, monotonicMillis(clock))
-      if (known !== undefined) return verdictAt(known)
-      const read = Effect.map(readOne(take.key, clock), verdictAt)
-      return yield* advances === undefined ? read : advances.read(take.key, read)
-    }),
+    peek: (hit) =>
+      Effect.suspend(() => {
+        const { counting, take } = counted(hit)
+        return Effect.map(counting.peek(take), (taken) => verdictOf(take, taken))
+      }),
 
-    sweep: Effect.fn("RateLimit.sweep")((limit: number) => store.sweepCounters("minute", 0, limit))
+    sweep: Effect.fn("RateLimit.sweep")(function*(limit: number) {
+      const minutes = yield* store.sweepCounters("minute", 0, limit)
+      return minutes === limit ? limit : minutes + (yield* store.sweepWindows(limit - minutes))
+    })
   })
 })
+
+/** The shortest window of a limit: 1 second. */
+export const windowMin: Duration.Duration = Limits.windowMin
+
+/** The longest window of a limit: 31 days. */
+export const windowMax: Duration.Duration = Limits.windowMax
 
 /** Creates limits over the surrounding store. */
 export const layerWith = (options: RateLimitOptions): Layer.Layer<RateLimit, never, RateLimitStore | UnitOfWork> =>
@@ -171,42 +155,44 @@ export const layer: Layer.Layer<RateLimit, never, RateLimitStore | UnitOfWork> =
 // internal
 // -----------------------------------------------------------------------------
 
-/** Makes the function that reads the counter of a key, and keeps it. */
-const makeRead = Effect.fnUntraced(function*(recent: ReturnType<typeof makeRecentReads>, membersMax: number) {
-  const store = yield* RateLimitStore
-  const { isOpen } = yield* UnitOfWork
-
-  const read = Effect.fnUntraced(function*(keys: ReadonlyArray<string>) {
-    const counters = yield* store.read("minute", [...new Set(keys)])
-    const counterByKey = new Map(counters.map((counter) => [counter.key, counter]))
-    return keys.map((key) => counterByKey.get(key)!)
-  })
-
-  const readFolded = yield* Folding.make({ name: "RateLimit.peek", membersMax, run: read })
-
-  return Effect.fnUntraced(function*(key: string, clock: Clock.Clock) {
-    const sentAt = monotonicMillis(clock)
-    const token = recent.begin(key)
-    const counter = yield* Effect.onError(readFolded(key), () => Effect.sync(() => recent.forget([{ key }])))
-    // A transaction that is open may roll back.
-    if (yield* isOpen) recent.forget([{ key }])
-    else recent.keep(token, counter, sentAt)
-    return counter
-  })
-})
-
-const takeOf = ({ cost = 1, key, limit }: Hit): Counter.Take => ({ key, limit, cost, advanceMax: limit })
-
-/** The result of a take that counts nothing. `left` is the unspent advance of this process, a part of the counter. */
-const peeked = ({ cost, limit }: Counter.Take, counter: Counter.Current, left: number): Counter.Taken => {
-  const used = counter.used - left
-  return { ...counter, used, accepted: used + cost <= limit }
+/** A take, and where it counts. */
+interface Counted {
+  readonly counting: Counting
+  readonly take: Counter.Take
 }
 
-const verdictOf = ({ limit }: Counter.Take, { accepted, at, period, used }: Counter.Taken): Verdict => ({
+/** Takes of a call that count in one place, with their indices in the call. */
+interface Group {
+  readonly counting: Counting
+  readonly takes: ReadonlyArray<readonly [index: number, take: Counter.Take]>
+}
+
+/** The results of takes, with their indices in the call. */
+type Results = ReadonlyArray<readonly [index: number, taken: Counter.Taken]>
+
+const groupOf = (counting: Counting, all: ReadonlyArray<Counted>): Group => ({
+  counting,
+  takes: all.flatMap((one, index) => one.counting === counting ? [[index, one.take] as const] : [])
+})
+
+/** Decides takes with what the process knows. Returns their results, and the group of the others. */
+const decideGroup = ({ counting, takes }: Group) =>
+  Effect.map(counting.decideAll(takes.map(([, take]) => take)), (decided) => ({
+    counting,
+    takes: takes.filter((_, place) => decided[place] === undefined),
+    known: takes.flatMap(([index], place): Results => decided[place] === undefined ? [] : [[index, decided[place]]])
+  }))
+
+const takeGroup = ({ counting, takes }: Group) =>
+  Effect.map(
+    counting.takeAll(takes.map(([, take]) => take)),
+    (taken): Results => takes.map(([index], place) => [index, taken[place]!])
+  )
+
+const verdictOf = ({ limit }: Counter.Take, { accepted, at, endsAt, used }: Counter.Taken): Verdict => ({
   accepted,
   limit,
   remaining: Math.max(limit - used, 0),
   at: DateTime.makeUnsafe(Math.floor(at)),
-  resetsAt: DateTime.makeUnsafe(Counter.endOf("minute", period))
+  resetsAt: DateTime.makeUnsafe(endsAt)
 })

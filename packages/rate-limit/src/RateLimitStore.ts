@@ -4,24 +4,25 @@ import { Context, type Duration, type Effect } from "effect"
 import type * as Counter from "./internal/counter.ts"
 import type * as Lease from "./internal/lease.ts"
 
-/** Stores counters and places. Callers pass each counter at most once per call, in the order of `Counter.sorted`. */
+/** Stores counters and places. Callers pass each counter at most once per call, in the order of `Counter.sorted`. All counters of a
+ * call are of one kind. */
 export class RateLimitStore extends Context.Service<RateLimitStore, {
   /**
-   * Grants demands on the counters of the current period by the rule of `Counter.take`,
-   * atomically, also against other processes. Returns one grant per demand, in any order.
+   * Grants demands on the counters of the current period by the rule of `Counter.take`, and of windows by that of
+   * `Windows.take`, atomically, also against other processes. Returns one grant per demand, in any order.
    */
   readonly take: (
-    kind: Counter.PeriodKind,
+    kind: Counter.CounterKind,
     demands: ReadonlyArray<Counter.Demand>
   ) => Effect.Effect<ReadonlyArray<Counter.Grant>, StorageError>
 
-  /** Adds amounts by the rule of `Counter.add`. */
-  readonly add: (kind: Counter.PeriodKind, amounts: ReadonlyArray<Counter.Amount>) => Effect.Effect<void, StorageError>
+  /** Adds amounts by the rule of `Counter.add`, and to windows by that of `Windows.add`. */
+  readonly add: (kind: Counter.CounterKind, amounts: ReadonlyArray<Counter.Amount>) => Effect.Effect<void, StorageError>
 
   /** Returns the counters of the current period, one per key, in any order. */
   readonly read: (
-    kind: Counter.PeriodKind,
-    keys: ReadonlyArray<string>
+    kind: Counter.CounterKind,
+    counters: ReadonlyArray<Counter.Counted>
   ) => Effect.Effect<ReadonlyArray<Counter.Current>, StorageError>
 
   /**
@@ -33,6 +34,9 @@ export class RateLimitStore extends Context.Service<RateLimitStore, {
     kept: number,
     limit: number
   ) => Effect.Effect<number, StorageError>
+
+  /** Deletes up to `limit` windows whose amounts no longer count. Returns the number of deleted windows. */
+  readonly sweepWindows: (limit: number) => Effect.Effect<number, StorageError>
 
   /** Stores the leases that the rule of `Lease.acquire` grants, in order and atomically. Returns the granted leases. */
   readonly acquire: (

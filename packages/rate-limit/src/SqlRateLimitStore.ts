@@ -5,13 +5,17 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { acquireLeases } from "./internal/sql/acquireLeases.ts"
 import { addToCounters } from "./internal/sql/addToCounters.ts"
+import { addToWindows } from "./internal/sql/addToWindows.ts"
 import { countLeases } from "./internal/sql/countLeases.ts"
 import { putLeases } from "./internal/sql/putLeases.ts"
 import { readCounters } from "./internal/sql/readCounters.ts"
+import { readWindows } from "./internal/sql/readWindows.ts"
 import { releaseLeases } from "./internal/sql/releaseLeases.ts"
 import { sweepCounters } from "./internal/sql/sweepCounters.ts"
 import { sweepLeases } from "./internal/sql/sweepLeases.ts"
+import { sweepWindows } from "./internal/sql/sweepWindows.ts"
 import { takeFromCounters } from "./internal/sql/takeFromCounters.ts"
+import { takeFromWindows } from "./internal/sql/takeFromWindows.ts"
 import * as Tables from "./migrations.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
@@ -24,11 +28,21 @@ export const layer: Layer.Layer<RateLimitStore, never, SqlClient.SqlClient> = La
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     return RateLimitStore.of({
-      take: (kind, demands) => takeFromCounters(sql, kind, demands).pipe(mapSql("RateLimitStore.take")),
-      add: (kind, amounts) => addToCounters(sql, kind, amounts).pipe(mapSql("RateLimitStore.add")),
-      read: (kind, keys) => readCounters(sql, kind, keys).pipe(mapSql("RateLimitStore.read")),
+      take: (kind, demands) =>
+        (kind === "window" ? takeFromWindows(sql, demands) : takeFromCounters(sql, kind, demands)).pipe(
+          mapSql("RateLimitStore.take")
+        ),
+      add: (kind, amounts) =>
+        (kind === "window" ? addToWindows(sql, amounts) : addToCounters(sql, kind, amounts)).pipe(
+          mapSql("RateLimitStore.add")
+        ),
+      read: (kind, counters) =>
+        (kind === "window" ? readWindows(sql, counters) : readCounters(sql, kind, counters)).pipe(
+          mapSql("RateLimitStore.read")
+        ),
       sweepCounters: (kind, kept, limit) =>
         sweepCounters(sql, kind, kept, limit).pipe(mapSql("RateLimitStore.sweepCounters")),
+      sweepWindows: (limit) => sweepWindows(sql, limit).pipe(mapSql("RateLimitStore.sweepWindows")),
       acquire: (requests) => acquireLeases(sql, requests).pipe(mapSql("RateLimitStore.acquire")),
       renew: (places, lasts) =>
         putLeases(sql, places.map((place) => ({ ...place, lasts }))).pipe(mapSql("RateLimitStore.renew")),

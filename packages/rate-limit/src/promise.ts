@@ -42,7 +42,7 @@ type KeyQuery = CallOptions & { readonly key: string }
 
 /** Limits. Its calls are those of the services `RateLimit`, `Places` and `Budget`, whose documentation describes them. */
 export interface Limits extends AsyncDisposable {
-  /** Counts a hit if its minute has room. A rejected hit does not count. Call it outside of transactions if you can. */
+  /** Counts a hit if its window has room. A rejected hit does not count. Call it outside of transactions if you can. */
   readonly hit: (hit: CallOptions & RateLimits.Hit) => Promise<Plain<RateLimits.Verdict>>
   /** Counts several hits in one transaction. Returns one result per hit, in order. */
   readonly hitAll: (

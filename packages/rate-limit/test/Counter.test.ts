@@ -7,6 +7,7 @@ const amount = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum:
 
 const Take = Schema.Struct({
   key: Schema.Literals(["a", "b"]),
+  window: Schema.Struct({ length: Schema.Literal(60_000), parts: Schema.Literal(1) }),
   cost: amount(3),
   limit: amount(12)
 })
@@ -22,11 +23,11 @@ it.effect.prop(
       const expected = Array.from({ length: takes }, () => {
         const accepted = used + take.cost <= take.limit
         if (accepted) used += take.cost
-        return { accepted, used, at: 7, period: 3 }
+        return { accepted, used, at: 7, period: 3, endsAt: 9, counts: undefined }
       })
       assert.strictEqual(state, used)
       assert.deepStrictEqual(
-        Counter.takenOf(demand, { ...demand, used: state, granted: value, at: 7, period: 3 }),
+        Counter.takenOf(demand, { ...demand, used: state, granted: value, at: 7, period: 3, endsAt: 9 }),
         expected
       )
     })
@@ -59,17 +60,21 @@ it.effect.prop(
         const keys = round.map(({ demand }) => demand.key)
         assert.strictEqual(new Set(keys).size, keys.length)
       }
-      const equal = takes.map((take) => ({ key: take.key, cost: 1, limit: 1 }))
+      const equal = takes.map((take) => ({ ...take, cost: 1, limit: 1 }))
       assert.strictEqual(Counter.roundsOf(equal).length, takes.length === 0 ? 0 : 1)
     })
 )
 
-it("numbers minutes and days", () => {
-  assert.strictEqual(Counter.periodOf("minute", 59_999), 0)
-  assert.strictEqual(Counter.periodOf("minute", 60_000), 1)
-  assert.strictEqual(Counter.endOf("minute", 1), 120_000)
-  assert.strictEqual(Counter.periodOf("day", 86_399_999), 0)
-  assert.strictEqual(Counter.endOf("day", 0), 86_400_000)
+it("numbers minutes, days and other windows", () => {
+  const { day, minute } = Counter.windows
+  assert.strictEqual(Counter.periodOf(minute, 59_999), 0)
+  assert.strictEqual(Counter.periodOf(minute, 60_000), 1)
+  assert.strictEqual(Counter.endOf(minute, 1), 120_000)
+  assert.strictEqual(Counter.periodOf(day, 86_399_999), 0)
+  assert.strictEqual(Counter.endOf(day, 0), 86_400_000)
+  const thirds = { length: 1_000, parts: 3 }
+  assert.deepStrictEqual([333, 334, 666, 667, 1_000].map((at) => Counter.periodOf(thirds, at)), [0, 1, 1, 2, 3])
+  assert.deepStrictEqual([0, 1, 2].map((period) => Counter.endOf(thirds, period)), [334, 667, 1_000])
 })
 
 const Acquire = Schema.Struct({ key: Schema.Literals(["a", "b"]), max: amount(4) })

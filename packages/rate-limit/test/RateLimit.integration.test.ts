@@ -10,12 +10,14 @@ import * as BudgetContract from "./BudgetContract.ts"
 import * as PlacesContract from "./PlacesContract.ts"
 import * as RateLimitContract from "./RateLimitContract.ts"
 import * as TransactionsContract from "./TransactionsContract.ts"
+import * as WindowsContract from "./WindowsContract.ts"
 
 for (const [name, database, callers] of TestDatabase.all) {
   RateLimitContract.suite(name, Backend.over(database))
   PlacesContract.suite(name, Backend.over(database))
   BudgetContract.suite(name, Backend.over(database))
   AdvancesContract.suite(name, Backend.over(database))
+  WindowsContract.suite(name, Backend.over(database))
   TransactionsContract.suite(name, Backend.over(database), callers)
 }
 

@@ -7,6 +7,7 @@ import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import * as Counter from "../src/internal/counter.ts"
 import * as Lease from "../src/internal/lease.ts"
+import * as Windows from "../src/internal/windows.ts"
 import { RateLimitStore } from "../src/RateLimitStore.ts"
 import * as Backend from "./Backend.ts"
 
@@ -30,12 +31,26 @@ const Step = Schema.Union([
   Schema.Struct({ add: Schema.Array(Amount) })
 ])
 
+/** Windows by the key of their counters, as a key has one window. */
+const windows: ReadonlyArray<Counter.Window> = [
+  { length: 1_000, parts: 1 },
+  { length: 60_000, parts: 1 },
+  { length: 1_000, parts: 7 },
+  { length: 90_000, parts: 20 }
+]
+
+const WindowStep = Schema.Struct({ after: Schema.Literals([0, 40, 700, 5_000, 200_000]), step: Step })
+
 const Request = Schema.Struct({ key: between(0, 2), max: between(0, 5), livesSeconds: between(1, 20) })
 
 /** The first element of each key, since a call has each counter at most once. */
 const oncePerKey = <A extends { readonly key: number }>(all: ReadonlyArray<A>): ReadonlyArray<A> => [
   ...new Map(all.toReversed().map((one) => [one.key, one])).values()
 ]
+
+/** Sorts counters by their keys. Those of different windows have different periods. */
+const byKey = <A extends { readonly key: string }>(all: ReadonlyArray<A>): ReadonlyArray<A> =>
+  all.toSorted((a, b) => a.key < b.key ? -1 : 1)
 
 let runs = 0
 
@@ -51,20 +66,21 @@ for (const [name, database] of TestDatabase.all) {
             const run = ++runs
             const keyOf = (key: number) => `${run} ${key}`
             const at = (run % 3) * 86_400_000
-            const period = Counter.periodOf(kind, at)
+            const period = Counter.periodOf(Counter.windows[kind], at)
             yield* TestClock.setTime(at)
             const counters = new Map<string, number>()
             for (const step of steps) {
               if ("take" in step) {
                 const demands = Counter.sorted(
                   oncePerKey(step.take).map(({ cost, key, limit, scale, takes }) => (
-                    { key: keyOf(key), cost: cost * scale, limit: limit * scale, takes }
+                    { key: keyOf(key), window: Counter.windows[kind], cost: cost * scale, limit: limit * scale, takes }
                   ))
                 )
                 const expected = demands.map((demand): Counter.Grant => {
                   const { state, value } = Counter.take(counters.get(demand.key) ?? 0, demand)
                   counters.set(demand.key, state)
-                  return { key: demand.key, period, used: state, granted: value, at }
+                  const endsAt = Counter.endOf(demand.window, period)
+                  return { key: demand.key, period, used: state, granted: value, at, endsAt }
                 })
                 assert.deepStrictEqual(Counter.sorted(yield* store.take(kind, demands)), expected)
               } else {
@@ -79,7 +95,10 @@ for (const [name, database] of TestDatabase.all) {
                 yield* store.add(kind, amounts)
               }
             }
-            const found = yield* store.read(kind, [0, 1, 2, 3].map(keyOf))
+            const found = yield* store.read(
+              kind,
+              [0, 1, 2, 3].map((key) => ({ key: keyOf(key), window: Counter.windows[kind] }))
+            )
             assert.deepStrictEqual(
               Object.fromEntries(found.map(({ key, used }) => [key, used])),
               Object.fromEntries([0, 1, 2, 3].map((key) => [keyOf(key), counters.get(keyOf(key)) ?? 0]))
@@ -88,6 +107,60 @@ for (const [name, database] of TestDatabase.all) {
         { arbitrary: { runs: 15 } }
       )
     }
+
+    it.effect.prop(
+      "takes from and adds to windows as the rules do",
+      [Schema.Array(WindowStep)],
+      ([steps]) =>
+        Effect.gen(function*() {
+          const store = yield* RateLimitStore
+          const run = ++runs
+          const countedOf = (key: number): Counter.Counted => ({ key: `${run} ${key}`, window: windows[key]! })
+          const states = new Map<string, Windows.Counts>()
+          let at = (run % 3) * 86_400_000
+          yield* TestClock.setTime(at)
+          const stateOf = ({ key, window }: Counter.Counted) =>
+            states.get(key) ?? Windows.empty(window, Counter.periodOf(window, at))
+          for (const { after, step } of steps) {
+            at += after
+            yield* TestClock.setTime(at)
+            if ("take" in step) {
+              const demands = Counter.sorted(
+                oncePerKey(step.take).map(({ cost, key, limit, scale, takes }) => (
+                  { ...countedOf(key), cost: cost * scale, limit: limit * scale, takes }
+                ))
+              )
+              const expected = demands.map((demand): Counter.Grant => {
+                const { state, value } = Windows.take(stateOf(demand), demand, at)
+                states.set(demand.key, state)
+                return { ...Windows.currentOf(demand, state, at), granted: value }
+              })
+              assert.deepStrictEqual(byKey(yield* store.take("window", demands)), expected)
+            } else {
+              const amounts = oncePerKey(step.add.filter(({ key }) => windows[key]!.parts === 1)).map(
+                ({ amount, key, scale }): Counter.Amount => {
+                  const { key: name, window } = countedOf(key)
+                  return { key: name, period: Counter.periodOf(window, at), amount: -Math.abs(amount * scale) }
+                }
+              )
+              for (const amount of amounts) {
+                const state = states.get(amount.key)
+                if (state !== undefined) states.set(amount.key, Windows.add(state, amount))
+              }
+              yield* store.add("window", amounts)
+            }
+          }
+          const counters = [0, 1, 2, 3].map(countedOf)
+          const found = byKey(yield* store.read("window", counters))
+          assert.deepStrictEqual(
+            found,
+            counters.map((counted) =>
+              Windows.currentOf(counted, Windows.moved(stateOf(counted), Counter.periodOf(counted.window, at)), at)
+            )
+          )
+        }),
+      { arbitrary: { runs: 25 } }
+    )
 
     it.effect.prop(
       "acquires places as the rule does",

@@ -13,6 +13,16 @@ it("prints what the first example of the README prints", async () => {
   log.mockRestore()
 })
 
+it("prints what the example of windows shows", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  // A window that ends meanwhile begins anew.
+  vi.useFakeTimers({ now: 1_790_000_000_000, toFake: ["Date"] })
+  await import("../example/windows.ts")
+  assert.deepStrictEqual(log.mock.calls, [["fixed", true], ["fixed", true], ["fixed", false]])
+  vi.useRealTimers()
+  log.mockRestore()
+})
+
 it.effect("limits downloads as the README's example does", () =>
   Effect.gen(function*() {
     const results = yield* Effect.forEach([800, 800, 400, 100], (bytes) => download("ada", bytes))
@@ -52,7 +62,9 @@ it("limits requests in the README's examples for Express, Fastify and Hono", asy
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "downloads", "promise", "express", "fastify", "hono", "schema"]) {
+  for (
+    const example of ["memory", "postgres", "downloads", "windows", "promise", "express", "fastify", "hono", "schema"]
+  ) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

@@ -34,7 +34,9 @@ interface Advance {
   /** The time of the storage at `sentAt`, or later. */
   readonly at: number
   readonly sentAt: number
-  /** The end of the period, never too late, since it is measured from before the statement. */
+  /** The end of the period, by the clock of the storage. */
+  readonly periodEndsAt: number
+  /** The same on the monotonic clock, never too late, since it is measured from before the statement. */
   readonly endsAt: number
   /** The time at which the rest is given back. */
   expiresAt: number
@@ -57,11 +59,7 @@ interface Advance {
  * period, and limits stay exact.
  */
 export const makeAdvances = (
-  { keysMax, kind, lastsMillis }: {
-    readonly kind: Counter.PeriodKind
-    readonly lastsMillis: number
-    readonly keysMax: number
-  }
+  { keysMax, lastsMillis }: { readonly keysMax: number; readonly lastsMillis: number }
 ): Advances => {
   const advances = new Map<string, Advance>()
   return {
@@ -88,7 +86,7 @@ export const makeAdvances = (
       const { advanceMax = 0, cost, key, limit, takes } = demand
       const before = advances.get(key)
       if (advanceMax === 0 || before === undefined && advances.size >= keysMax) return
-      const { at, granted, period, used } = grant
+      const { at, endsAt, granted, period, used } = grant
       const isRecent = before !== undefined && sentAt - before.since < lastsMillis
       advances.set(key, {
         key,
@@ -97,7 +95,8 @@ export const makeAdvances = (
         used,
         at,
         sentAt,
-        endsAt: sentAt + Counter.endOf(kind, period) - at,
+        periodEndsAt: endsAt,
+        endsAt: sentAt + endsAt - at,
         expiresAt: sentAt + lastsMillis,
         since: isRecent ? before.since : sentAt,
         asked: (isRecent ? before.asked : 0) + takes * cost,
@@ -131,8 +130,8 @@ const spendFrom = (advance: Advance, { cost, limit }: Counter.Take, now: number)
   advance.asked += cost
   advance.askedAt = now
   advance.left -= cost
-  const { at, left, period, sentAt, used } = advance
-  return { accepted: true, period, used: used - left, at: at + now - sentAt }
+  const { at, left, period, periodEndsAt, sentAt, used } = advance
+  return { accepted: true, period, used: used - left, at: at + now - sentAt, endsAt: periodEndsAt }
 }
 
 const wantedOf = (

@@ -6,18 +6,34 @@
  */
 import type { Decided } from "@kinora/persistence/Decision"
 
-/** A calendar period in UTC. */
+/** A counter of each calendar minute, in UTC, or of each day. */
 export type PeriodKind = "minute" | "day"
 
-/** The length of each kind of period in milliseconds. */
-export const millisecondsOf: Readonly<Record<PeriodKind, number>> = { minute: 60_000, day: 86_400_000 }
+/** Where amounts are counted: in minutes, in days, or in windows of any length. */
+export type CounterKind = PeriodKind | "window"
 
-/** Returns the number of periods between 1970 and a time in milliseconds. */
-export const periodOf = (kind: PeriodKind, milliseconds: number): number =>
-  Math.floor(milliseconds / millisecondsOf[kind])
+/**
+ * A window in which amounts are counted. Windows are aligned to 1970. A fixed window has one part, and its counter starts
+ * at 0. `windows.ts` counts in more parts.
+ */
+export interface Window {
+  /** The length in milliseconds. */
+  readonly length: number
+  readonly parts: number
+}
 
-/** Returns the end of a period in milliseconds. */
-export const endOf = (kind: PeriodKind, period: number): number => (period + 1) * millisecondsOf[kind]
+/** The windows of the calendar. */
+export const windows: Readonly<Record<PeriodKind, Window>> = {
+  minute: { length: 60_000, parts: 1 },
+  day: { length: 86_400_000, parts: 1 }
+}
+
+/** Returns the number of parts between 1970 and a time in milliseconds. */
+export const periodOf = ({ length, parts }: Window, milliseconds: number): number =>
+  Math.floor(milliseconds * parts / length)
+
+/** Returns the end of a part in milliseconds. */
+export const endOf = ({ length, parts }: Window, period: number): number => Math.ceil((period + 1) * length / parts)
 
 /** Identifies a counter. */
 export interface Slot {
@@ -30,6 +46,13 @@ export interface Used extends Slot {
   readonly used: number
 }
 
+/** A key, and the window in which its amounts are counted. */
+export interface Counted {
+  /** Identifies the counter among those of its kind. */
+  readonly key: string
+  readonly window: Window
+}
+
 /** The counter of the current period of a key. */
 export type Current = Omit<Grant, "granted">
 
@@ -40,11 +63,10 @@ export interface Amount extends Slot {
 }
 
 /** A command to take an amount from the counter of the current period, all of it or nothing. */
-export interface Take {
-  readonly key: string
+export interface Take extends Counted {
   /** A whole number, at least 0. */
   readonly cost: number
-  /** The maximum of the period. A whole number. */
+  /** The maximum of the window. A whole number. */
   readonly limit: number
   /** The maximum amount that this process may take for later takes of the key. Default 0. */
   readonly advanceMax?: number | undefined
@@ -60,14 +82,18 @@ export interface Demand extends Take {
 export interface Grant extends Slot {
   /** When the demand was decided, by the clock of the storage, in milliseconds. */
   readonly at: number
+  /** The time until which the counter can fall only by amounts that are added: the end of its period. */
+  readonly endsAt: number
   /** The counter after the demand. */
   readonly used: number
+  /** The counts of a sliding window, as of `Windows.Counts`. */
+  readonly counts?: ReadonlyArray<number> | undefined
   /** The number of accepted takes. */
   readonly granted: number
 }
 
 /** The result of one take. */
-export interface Taken extends Pick<Grant, "at" | "period"> {
+export interface Taken extends Pick<Grant, "at" | "counts" | "endsAt" | "period"> {
   readonly accepted: boolean
   /** The counter after the take. */
   readonly used: number
@@ -89,11 +115,13 @@ export const add = (used: number, amount: number): number => Math.max(used + amo
 /** Returns the results of the first takes of a demand, in order: those of its callers. */
 export const takenOf = (
   { cost, takes }: Pick<Demand, "cost" | "takes">,
-  { at, granted, period, used }: Grant
+  { at, counts, endsAt, granted, period, used }: Grant
 ): ReadonlyArray<Taken> =>
   Array.from({ length: takes }, (_, rank) => ({
     at,
     period,
+    endsAt,
+    counts,
     accepted: rank < granted,
     used: used - Math.max(granted - rank - 1, 0) * cost
   }))

@@ -29,13 +29,13 @@ interface GivenBackAdvances extends Advances {
  * of a killed process stays counted until their period ends.
  */
 export const makeGivenBackAdvances = Effect.fnUntraced(function*(
-  kind: Counter.PeriodKind,
+  kind: Counter.CounterKind,
   { advance: lasts = 0, advanceKeysMax: keysMax = 10_000 }: AdvanceOptions
 ) {
   const store = yield* RateLimitStore
   const lastsMillis = Duration.toMillis(Duration.fromInputUnsafe(lasts))
   if (lastsMillis === 0) return undefined
-  const advances = makeAdvances({ kind, lastsMillis, keysMax })
+  const advances = makeAdvances({ lastsMillis, keysMax })
   const { isOpen } = yield* UnitOfWork
   const isQuiet = Latch.makeUnsafe(true)
 

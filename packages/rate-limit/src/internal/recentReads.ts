@@ -1,10 +1,10 @@
 /** Counters that were read a moment ago, so that a key that is read often needs few statements. */
 import { Duration } from "effect"
-import * as Counter from "./counter.ts"
+import type * as Counter from "./counter.ts"
 
 /**
- * Makes an empty memory of at most `keysMax` counters of minutes, each of which is kept for `lasts` after it was read,
- * and not beyond its minute. Times are of the monotonic clock, in milliseconds. Forget a key that this process changes.
+ * Makes an empty memory of at most `keysMax` counters, each of which is kept for `lasts` after it was read,
+ * and not beyond its period. Times are of the monotonic clock, in milliseconds. Forget a key that this process changes.
  */
 export const makeRecentReads = (keysMax: number, lasts: Duration.Duration) => {
   const lastsMillis = Duration.toMillis(lasts)
@@ -18,7 +18,7 @@ export const makeRecentReads = (keysMax: number, lasts: Duration.Duration) => {
     if (read === undefined) return undefined
     const { counter, sentAt } = read
     const at = counter.at + now - sentAt
-    if (now - sentAt < lastsMillis && at < Counter.endOf("minute", counter.period)) return { ...counter, at }
+    if (now - sentAt < lastsMillis && at < counter.endsAt) return { ...counter, at }
     recent.delete(key)
     return undefined
   }

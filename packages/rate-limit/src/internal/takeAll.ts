@@ -11,7 +11,7 @@ import { monotonicMillis } from "./monotonic.ts"
  * Returns a function that takes a set and returns one result per take, in order. It runs one statement per round.
  * Several rounds are one unit of work, so a set that fails takes nothing, and its takes can run again.
  */
-export const makeTakeAll = Effect.fnUntraced(function*(kind: Counter.PeriodKind, advances: Advances | undefined) {
+export const makeTakeAll = Effect.fnUntraced(function*(kind: Counter.CounterKind, advances: Advances | undefined) {
   const store = yield* RateLimitStore
   const { atomically, isOpen } = yield* UnitOfWork
 

@@ -5,7 +5,7 @@ import * as Counter from "../counter.ts"
 /** Counters of one kind of period, by `Counter.slotText`. */
 export type Counters = MemoryMap<string, Counter.Used>
 
-/** Creates counters of both kinds. */
+/** Creates counters of the calendar. */
 export const make = (memory: MemoryBackend["Service"]): Readonly<Record<Counter.PeriodKind, Counters>> => ({
   minute: memory.makeMap(),
   day: memory.makeMap()
@@ -19,12 +19,12 @@ export const read = (counters: Counters, { key, period }: Counter.Slot): Counter
 export const take = (
   counters: Counters,
   demand: Counter.Demand,
-  { at, period }: Pick<Counter.Current, "at" | "period">
+  { at, endsAt, period }: Pick<Counter.Current, "at" | "endsAt" | "period">
 ): Counter.Grant => {
   const { key, used } = read(counters, { key: demand.key, period })
   const { state, value } = Counter.take(used, demand)
   counters.set(Counter.slotText({ key, period }), { key, period, used: state })
-  return { key, period, used: state, granted: value, at }
+  return { key, period, used: state, granted: value, at, endsAt }
 }
 
 /** Adds an amount. */

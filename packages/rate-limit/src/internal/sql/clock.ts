@@ -1,13 +1,13 @@
 /** Periods and milliseconds of a time of the database. */
 import { Statement } from "effect/sql"
-import { millisecondsOf, type PeriodKind } from "../counter.ts"
+import { type PeriodKind, windows } from "../counter.ts"
 
 /** Returns the expression for the number of periods between 1970 and a time, by the rule of `Counter.periodOf`. */
 export const periodAt = (kind: PeriodKind, time: Statement.Fragment): Statement.Fragment =>
   Statement.fragment([
     Statement.literal("floor(extract(epoch FROM "),
     ...time.segments,
-    Statement.literal(`) * 1000 / ${millisecondsOf[kind]})::int4`)
+    Statement.literal(`) * 1000 / ${windows[kind].length})::int4`)
   ])
 
 /** Returns the expression for a time in milliseconds since 1970. */

@@ -1,4 +1,4 @@
-/** The tables of counters. */
+/** The tables of counters of the calendar. */
 import type { SqlClient } from "effect/sql"
 import type { PeriodKind } from "../counter.ts"
 

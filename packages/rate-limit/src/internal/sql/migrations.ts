@@ -89,9 +89,30 @@ const acquirePlaces = Migrations.statements((sql) => [
   `
 ])
 
+/**
+ * Counts of windows of any length, one row per key, so that one statement sees all parts of a window. `counts` are those
+ * of `Windows.Counts`. UNLOGGED, as the table of minutes.
+ */
+const windows = Migrations.statements((sql) => [
+  sql`
+    CREATE UNLOGGED TABLE rate_limit_window (
+      key text COLLATE "C" PRIMARY KEY CHECK (length(key) <= 300),
+      period int8 NOT NULL,
+      counts int8[] NOT NULL,
+      expires_at timestamptz NOT NULL,
+      takes int4 NOT NULL,
+      cost int8 NOT NULL,
+      maximum int8 NOT NULL,
+      granted int4 NOT NULL CHECK (granted BETWEEN 0 AND takes)
+    ) WITH (fillfactor = 60)
+  `,
+  sql`CREATE INDEX rate_limit_window_expires_at ON rate_limit_window (expires_at)`
+])
+
 /** The migrations by name. */
 export const migrations = {
   "0001_counters_and_places": createTables,
   "0002_room_for_updates": roomForUpdates,
-  "0003_acquire_places": acquirePlaces
+  "0003_acquire_places": acquirePlaces,
+  "0004_windows": windows
 }

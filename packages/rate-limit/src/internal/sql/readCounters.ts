@@ -2,7 +2,7 @@
 import { DatabaseTime, Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type * as Counter from "../counter.ts"
+import * as Counter from "../counter.ts"
 import { millisAt, periodAt } from "./clock.ts"
 import { counterTable } from "./counterTable.ts"
 
@@ -10,7 +10,11 @@ import { counterTable } from "./counterTable.ts"
  * Returns the counters of the current period, one per key. The subquery looks each key up by the index. A join would be
  * planned for the average period, and read all counters of this one.
  */
-export const readCounters = (sql: SqlClient.SqlClient, kind: Counter.PeriodKind, keys: ReadonlyArray<string>) =>
+export const readCounters = (
+  sql: SqlClient.SqlClient,
+  kind: Counter.PeriodKind,
+  counters: ReadonlyArray<Counter.Counted>
+) =>
   Effect.flatMap(DatabaseTime.now, (now) =>
     decodeRows(sql`
       WITH current AS MATERIALIZED (SELECT ${periodAt(kind, now)} AS period, ${millisAt(now)} AS at)
@@ -27,14 +31,16 @@ export const readCounters = (sql: SqlClient.SqlClient, kind: Counter.PeriodKind,
         )::float8 AS used,
         current.at
       FROM current
-      CROSS JOIN ${Rows.table("wanted", keys, keyColumns, { unknownLength: true })}
-    `))
+      CROSS JOIN ${Rows.table("wanted", counters, keyColumns, { unknownLength: true })}
+    `)).pipe(
+      Effect.map((found) => found.map((one) => ({ ...one, endsAt: Counter.endOf(Counter.windows[kind], one.period) })))
+    )
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const keyColumns: Rows.Columns<string> = { key: ["text", (key) => key] }
+const keyColumns: Rows.Columns<Counter.Counted> = Rows.fields({ key: "text" })
 
 const CurrentRow = Schema.Struct({
   period: Schema.Int,

@@ -2,9 +2,10 @@
 import { DatabaseTime, Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type * as Counter from "../counter.ts"
+import * as Counter from "../counter.ts"
 import { millisAt, periodAt } from "./clock.ts"
 import { counterTable } from "./counterTable.ts"
+import { grantedOf } from "./grantedOf.ts"
 
 /**
  * Grants demands on the counters of the current period by the rule of `Counter.take` in one statement. A row in conflict is
@@ -31,21 +32,15 @@ export const takeFromCounters = (
       maximum = excluded.maximum,
       granted = ${grantedOf(sql, "counter.used", "excluded")}
     RETURNING period, key, used::float8, granted, (SELECT ${millisAt(now)}) AS at
-  `))
+  `)).pipe(
+      Effect.map((grants) =>
+        grants.map((grant) => ({ ...grant, endsAt: Counter.endOf(Counter.windows[kind], grant.period) }))
+      )
+    )
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** The number of takes of a demand that fit on `used`. */
-const grantedOf = (sql: SqlClient.SqlClient, used: string, demand: string) =>
-  sql.literal(`
-    CASE
-      WHEN ${used} + ${demand}.cost > ${demand}.maximum THEN 0
-      WHEN ${demand}.cost = 0 THEN ${demand}.takes
-      ELSE LEAST(${demand}.takes, (${demand}.maximum - ${used}) / ${demand}.cost)
-    END
-  `)
 
 const demandColumns: Rows.Columns<Counter.Demand> = {
   ...Rows.fields({ key: "text", takes: "int4", cost: "int8" }),

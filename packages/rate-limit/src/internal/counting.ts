@@ -1,0 +1,138 @@
+/** Counts hits of one kind of counter: with sets, advances, and what the process remembers of keys. */
+import * as Folding from "@kinora/persistence/Folding"
+import type { StorageError } from "@kinora/persistence/StorageError"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { Clock, Duration, Effect } from "effect"
+import { RateLimitStore } from "../RateLimitStore.ts"
+import type * as Counter from "./counter.ts"
+import { makeFullKeys } from "./fullKeys.ts"
+import { type AdvanceOptions, makeGivenBackAdvances } from "./givenBackAdvances.ts"
+import { monotonicMillis } from "./monotonic.ts"
+import { makeRecentReads } from "./recentReads.ts"
+import { makeTakeAll } from "./takeAll.ts"
+
+/** Options of counting. `RateLimit.RateLimitOptions` documents them. */
+export interface CountingOptions extends AdvanceOptions {
+  readonly membersMax?: number | undefined
+  readonly fullKeysMax?: number | undefined
+  readonly peekAge?: Duration.Input | undefined
+  readonly peekKeysMax?: number | undefined
+}
+
+/** Counts takes of one kind of counter. */
+export interface Counting {
+  /** Counts a take if it fits. */
+  readonly take: (take: Counter.Take) => Effect.Effect<Counter.Taken, StorageError>
+  /**
+   * Decides takes with what this process knows. Returns one result per take, in order, and `undefined` for those that the
+   * storage has to decide.
+   */
+  readonly decideAll: (
+    takes: ReadonlyArray<Counter.Take>
+  ) => Effect.Effect<ReadonlyArray<Counter.Taken | undefined>>
+  /** Counts takes that the storage has to decide, all of them or none if it fails. Returns one result per take, in order. */
+  readonly takeAll: (takes: ReadonlyArray<Counter.Take>) => Effect.Effect<ReadonlyArray<Counter.Taken>, StorageError>
+  /** Returns the result that `take` would return, without the take. */
+  readonly peek: (take: Counter.Take) => Effect.Effect<Counter.Taken, StorageError>
+}
+
+/** Makes the counting of one kind of counter. */
+export const makeCounting = Effect.fnUntraced(function*(kind: Counter.CounterKind, options: CountingOptions) {
+  const { fullKeysMax = 10_000, membersMax = 4_096, peekAge = 0, peekKeysMax = 10_000 } = options
+  const unitOfWork = yield* UnitOfWork
+  const advances = yield* makeGivenBackAdvances(kind, options)
+  const full = makeFullKeys({ keysMax: fullKeysMax, lasts: advances?.lastsMillis ?? Infinity })
+  const recent = makeRecentReads(peekKeysMax, Duration.fromInputUnsafe(peekAge))
+  const takeSet = yield* makeTakeAll(kind, advances)
+
+  const takeAll = Effect.fnUntraced(function*(takes: ReadonlyArray<Counter.Take>) {
+    const sentAt = monotonicMillis(yield* Clock.Clock)
+    const results = yield* Effect.ensuring(takeSet(takes), Effect.sync(() => recent.forget(takes)))
+    // A transaction that is open may roll back, and its counts with it.
+    if (!(yield* unitOfWork.isOpen)) {
+      results.forEach((result, index) => full.remember(takes[index]!, result, sentAt))
+    }
+    return results
+  })
+
+  const takeFolded = yield* Folding.make({
+    name: "RateLimit.hit",
+    membersMax,
+    keyOf: ({ key }: Counter.Take) => key,
+    run: takeAll
+  })
+  const readOne = yield* makeRead(kind, recent, membersMax)
+
+  // Inside a transaction the storage decides, so that a hit that is rolled back is not counted.
+  const canSpend = advances === undefined ? Effect.succeed(false) : Effect.map(unitOfWork.isOpen, (isOpen) => !isOpen)
+  /** Decides a take with what this process knows. Returns `undefined` if the storage has to decide. */
+  const decide = (take: Counter.Take, clock: Clock.Clock, canSpend: boolean): Counter.Taken | undefined =>
+    (canSpend ? advances?.spend(take, monotonicMillis(clock)) : undefined) ?? full.refuse(take, clock)
+
+  const counting: Counting = {
+    // Without a span: every request hits, and a span costs twice as much as the rest of a
+    // hit. Each set has a span with the number of its members.
+    take: Effect.fnUntraced(function*(take) {
+      return decide(take, yield* Clock.Clock, yield* canSpend) ?? (yield* takeFolded(take))
+    }),
+
+    decideAll: Effect.fnUntraced(function*(takes) {
+      const clock = yield* Clock.Clock
+      const isSpending = yield* canSpend
+      return takes.map((take) => decide(take, clock, isSpending))
+    }),
+
+    takeAll,
+
+    peek: Effect.fnUntraced(function*(take) {
+      const clock = yield* Clock.Clock
+      const refusal = full.refuse(take, clock)
+      if (refusal !== undefined) return refusal
+      const takenAt = (counter: Counter.Current) => peeked(take, counter, advances?.leftOf(counter) ?? 0)
+      const known = recent.get(take.key, monotonicMillis(clock))
+      if (known !== undefined) return takenAt(known)
+      const read = Effect.map(readOne(take, clock), takenAt)
+      return yield* advances === undefined ? read : advances.read(take.key, read)
+    })
+  }
+  return counting
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The result of a take that counts nothing. `left` is the unspent advance of this process, a part of the counter. */
+const peeked = ({ cost, limit }: Counter.Take, counter: Counter.Current, left: number): Counter.Taken => {
+  const used = counter.used - left
+  return { ...counter, used, accepted: used + cost <= limit }
+}
+
+/** Makes the function that reads the counter of a key, and keeps it. */
+const makeRead = Effect.fnUntraced(function*(
+  kind: Counter.CounterKind,
+  recent: ReturnType<typeof makeRecentReads>,
+  membersMax: number
+) {
+  const store = yield* RateLimitStore
+  const { isOpen } = yield* UnitOfWork
+
+  const read = Effect.fnUntraced(function*(wanted: ReadonlyArray<Counter.Counted>) {
+    const wantedByKey = new Map(wanted.map((counted) => [counted.key, counted]))
+    const counters = yield* store.read(kind, [...wantedByKey.values()])
+    const counterByKey = new Map(counters.map((counter) => [counter.key, counter]))
+    return wanted.map(({ key }) => counterByKey.get(key)!)
+  })
+
+  const readFolded = yield* Folding.make({ name: "RateLimit.peek", membersMax, run: read })
+
+  return Effect.fnUntraced(function*(counted: Counter.Counted, clock: Clock.Clock) {
+    const sentAt = monotonicMillis(clock)
+    const token = recent.begin(counted.key)
+    const counter = yield* Effect.onError(readFolded(counted), () => Effect.sync(() => recent.forget([counted])))
+    // A transaction that is open may roll back.
+    if (yield* isOpen) recent.forget([counted])
+    else recent.keep(token, counter, sentAt)
+    return counter
+  })
+})
