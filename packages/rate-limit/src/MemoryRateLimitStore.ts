@@ -3,6 +3,7 @@ import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { type DateTime, Effect, Layer } from "effect"
 import * as Counter from "./internal/counter.ts"
+import * as StoredBuckets from "./internal/memory/buckets.ts"
 import * as Counters from "./internal/memory/counters.ts"
 import * as Leases from "./internal/memory/leases.ts"
 import * as StoredWindows from "./internal/memory/windows.ts"
@@ -15,24 +16,27 @@ export const layer: Layer.Layer<RateLimitStore, never, MemoryBackend> = Layer.ef
     const memory = yield* MemoryBackend
     const counters = Counters.make(memory)
     const windows: StoredWindows.StoredWindows = memory.makeMap()
+    const buckets: StoredBuckets.StoredBuckets = memory.makeMap()
     const leases: Leases.Leases = memory.makeMap()
     /** Runs `body` with the current time. */
     const accessNow = <A>(body: (now: DateTime.Utc) => A) =>
       Effect.flatMap(DatabaseTime.inMemory, (now) => memory.access(() => body(now)))
+    const accessAt = <A>(body: (at: number) => A) => accessNow(({ epochMilliseconds }) => body(epochMilliseconds))
     /** Runs `body` with the current period. */
     const accessCurrent = <A>(
       kind: Counter.PeriodKind,
       body: (current: Pick<Counter.Current, "at" | "endsAt" | "period">) => A
     ) =>
-      accessNow(({ epochMilliseconds: at }) => {
+      accessAt((at) => {
         const period = Counter.periodOf(Counter.windows[kind], at)
         return body({ at, period, endsAt: Counter.endOf(Counter.windows[kind], period) })
       })
     return RateLimitStore.of({
-      take: (kind, demands) =>
-        kind === "window"
-          ? accessNow(({ epochMilliseconds: at }) => StoredWindows.takeAll(windows, demands, at))
-          : accessCurrent(kind, (current) => demands.map((demand) => Counters.take(counters[kind], demand, current))),
+      take: (kind, demands) => {
+        if (kind === "window") return accessAt((at) => StoredWindows.takeAll(windows, demands, at))
+        if (kind === "bucket") return accessAt((at) => StoredBuckets.takeAll(buckets, demands, at))
+        return accessCurrent(kind, (current) => demands.map((demand) => Counters.take(counters[kind], demand, current)))
+      },
       add: (kind, amounts) =>
         memory.access(() => {
           for (const amount of amounts) {
@@ -40,17 +44,21 @@ export const layer: Layer.Layer<RateLimitStore, never, MemoryBackend> = Layer.ef
             else Counters.add(counters[kind], amount)
           }
         }),
-      read: (kind, keys) =>
-        kind === "window"
-          ? accessNow(({ epochMilliseconds: at }) => keys.map((counted) => StoredWindows.read(windows, counted, at)))
-          : accessCurrent(
-            kind,
-            ({ at, endsAt, period }) =>
-              keys.map(({ key }) => ({ ...Counters.read(counters[kind], { key, period }), at, endsAt }))
-          ),
+      read: (kind, wanted) => {
+        if (kind === "window") return accessAt((at) => wanted.map((one) => StoredWindows.read(windows, one, at)))
+        if (kind === "bucket") return accessAt((at) => wanted.map(({ key }) => StoredBuckets.read(buckets, key, at)))
+        return accessCurrent(
+          kind,
+          ({ at, endsAt, period }) =>
+            wanted.map(({ key }) => ({ ...Counters.read(counters[kind], { key, period }), at, endsAt }))
+        )
+      },
       sweepCounters: (kind, kept, limit) =>
         accessCurrent(kind, ({ period }) => Counters.sweep(counters[kind], period - kept, limit)),
-      sweepWindows: (limit) => accessNow(({ epochMilliseconds: at }) => StoredWindows.sweep(windows, at, limit)),
+      sweepExpired: (kind, limit) =>
+        accessAt((at) =>
+          kind === "window" ? StoredWindows.sweep(windows, at, limit) : StoredBuckets.sweep(buckets, at, limit)
+        ),
       acquire: (requests) => accessNow((now) => Leases.acquire(leases, requests, now)),
       renew: (places, lasts) =>
         accessNow((now) => Leases.put(leases, places.map((place) => ({ ...place, lasts })), now)),

@@ -13,6 +13,18 @@ import { type Counting, makeCounting } from "./internal/counting.ts"
 import * as Limits from "./internal/limits.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
+/**
+ * How a limit counts.
+ *
+ * - `fixedWindow`: at most the limit from the beginning of a window to its end. Around the end, an interval of the length of
+ *   a window can have twice the limit.
+ * - `slidingWindow`: at most the limit in every interval of the length of the window. A hit counts for up to a twentieth
+ *   longer than the window, so a client that uses all of a limit gets at least 20 of 21 parts of it.
+ * - `tokenBucket`: the limit at once, and then as much as is filled up: the limit per window, evenly. An interval of the
+ *   length of the window can have twice the limit. `limit` times the window in milliseconds is at most 2^53.
+ */
+export type Algorithm = Limits.Algorithm
+
 /** A request that counts against a limit. */
 export interface Hit {
   /** Identifies the limit: a scope and an id. At most 256 characters. */
@@ -24,6 +36,8 @@ export interface Hit {
    * aligned to 1970 in UTC, so those of an hour begin with each hour. A key has a counter for each length. Default 1 minute.
    */
   readonly window?: Duration.Input | undefined
+  /** How the limit counts. A key has a counter for each algorithm and length. Default `fixedWindow`. */
+  readonly algorithm?: Algorithm | undefined
   /** A whole number, at least 1. Default 1. */
   readonly cost?: number | undefined
 }
@@ -36,8 +50,13 @@ export interface Verdict {
   readonly remaining: number
   /** The time of the hit, by the clock of the storage. */
   readonly at: DateTime.Utc
-  /** The end of the window, by the clock of the storage. */
+  /** The time at which all of the limit is free, unless other hits count: the end of a fixed window. By the clock of the storage. */
   readonly resetsAt: DateTime.Utc
+  /**
+   * The earliest time at which a hit of the same cost can fit: `at` if it fits now. For a cost above the limit, `resetsAt`. By
+   * the clock of the storage.
+   */
+  readonly retryAt: DateTime.Utc
 }
 
 /** Limits of requests. */
@@ -94,28 +113,23 @@ export interface RateLimitOptions {
 const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
   const store = yield* RateLimitStore
   const { atomically } = yield* UnitOfWork
-  const minutes = yield* makeCounting("minute", options)
-  const windows = yield* makeCounting("window", options)
-
-  /** Returns where a hit counts, and its take. Throws a `TypeError` for an invalid window, which becomes a defect. */
-  const counted = (hit: Hit): Counted =>
-    Limits.isOfMinute(hit)
-      ? { counting: minutes, take: Limits.takeOfMinute(hit) }
-      : { counting: windows, take: Limits.takeOfWindow(hit) }
+  const countings: Countings = {
+    minute: yield* makeCounting("minute", options),
+    window: yield* makeCounting("window", options),
+    bucket: yield* makeCounting("bucket", options)
+  }
 
   return RateLimit.of({
+    // An invalid window throws, which becomes a defect.
     hit: (hit) =>
       Effect.suspend(() => {
-        const { counting, take } = counted(hit)
-        return Effect.map(counting.take(take), (taken) => verdictOf(take, taken))
+        const { kind, take } = Limits.placedOf(hit)
+        return Effect.map(countings[kind].take(take), (taken) => verdictOf(take, taken))
       }),
 
     hitAll: Effect.fn("RateLimit.hitAll")(function*(hits: ReadonlyArray<Hit>) {
-      const all = hits.map(counted)
-      const groups = [minutes, windows].map((counting) => groupOf(counting, all)).filter(({ takes }) =>
-        takes.length > 0
-      )
-      const decided = yield* Effect.forEach(groups, decideGroup)
+      const all = hits.map(Limits.placedOf)
+      const decided = yield* Effect.forEach(groupsOf(countings, all), decideGroup)
       const open = decided.filter(({ takes }) => takes.length > 0)
       const takeOpen = Effect.forEach(open, takeGroup)
       const taken = new Map([
@@ -127,13 +141,16 @@ const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
 
     peek: (hit) =>
       Effect.suspend(() => {
-        const { counting, take } = counted(hit)
-        return Effect.map(counting.peek(take), (taken) => verdictOf(take, taken))
+        const { kind, take } = Limits.placedOf(hit)
+        return Effect.map(countings[kind].peek(take), (taken) => verdictOf(take, taken))
       }),
 
     sweep: Effect.fn("RateLimit.sweep")(function*(limit: number) {
-      const minutes = yield* store.sweepCounters("minute", 0, limit)
-      return minutes === limit ? limit : minutes + (yield* store.sweepWindows(limit - minutes))
+      let deleted = yield* store.sweepCounters("minute", 0, limit)
+      for (const kind of ["window", "bucket"] as const) {
+        if (deleted < limit) deleted += yield* store.sweepExpired(kind, limit - deleted)
+      }
+      return deleted
     })
   })
 })
@@ -155,11 +172,8 @@ export const layer: Layer.Layer<RateLimit, never, RateLimitStore | UnitOfWork> =
 // internal
 // -----------------------------------------------------------------------------
 
-/** A take, and where it counts. */
-interface Counted {
-  readonly counting: Counting
-  readonly take: Counter.Take
-}
+/** The countings of each kind of counter. */
+type Countings = Readonly<Record<Limits.Placed["kind"], Counting>>
 
 /** Takes of a call that count in one place, with their indices in the call. */
 interface Group {
@@ -170,10 +184,12 @@ interface Group {
 /** The results of takes, with their indices in the call. */
 type Results = ReadonlyArray<readonly [index: number, taken: Counter.Taken]>
 
-const groupOf = (counting: Counting, all: ReadonlyArray<Counted>): Group => ({
-  counting,
-  takes: all.flatMap((one, index) => one.counting === counting ? [[index, one.take] as const] : [])
-})
+/** Groups takes by the kind of their counters. */
+const groupsOf = (countings: Countings, all: ReadonlyArray<Limits.Placed>): ReadonlyArray<Group> =>
+  Limits.kinds.map((kind) => ({
+    counting: countings[kind],
+    takes: all.flatMap((one, index) => one.kind === kind ? [[index, one.take] as const] : [])
+  })).filter(({ takes }) => takes.length > 0)
 
 /** Decides takes with what the process knows. Returns their results, and the group of the others. */
 const decideGroup = ({ counting, takes }: Group) =>
@@ -189,10 +205,14 @@ const takeGroup = ({ counting, takes }: Group) =>
     (taken): Results => takes.map(([index], place) => [index, taken[place]!])
   )
 
-const verdictOf = ({ limit }: Counter.Take, { accepted, at, endsAt, used }: Counter.Taken): Verdict => ({
-  accepted,
-  limit,
-  remaining: Math.max(limit - used, 0),
-  at: DateTime.makeUnsafe(Math.floor(at)),
-  resetsAt: DateTime.makeUnsafe(endsAt)
-})
+const verdictOf = (take: Counter.Take, taken: Counter.Taken): Verdict => {
+  const { resetsAt, retryAt } = Limits.timesOf(take, taken)
+  return {
+    accepted: taken.accepted,
+    limit: take.limit,
+    remaining: Math.max(take.limit - taken.used, 0),
+    at: DateTime.makeUnsafe(Math.floor(taken.at)),
+    resetsAt: DateTime.makeUnsafe(Math.ceil(resetsAt)),
+    retryAt: DateTime.makeUnsafe(Math.floor(retryAt))
+  }
+}

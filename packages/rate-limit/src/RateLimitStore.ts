@@ -8,18 +8,21 @@ import type * as Lease from "./internal/lease.ts"
  * call are of one kind. */
 export class RateLimitStore extends Context.Service<RateLimitStore, {
   /**
-   * Grants demands on the counters of the current period by the rule of `Counter.take`, and of windows by that of
-   * `Windows.take`, atomically, also against other processes. Returns one grant per demand, in any order.
+   * Grants demands on the counters of the current period by the rule of `Counter.take`, on windows by that of
+   * `Windows.take`, and on token buckets by that of `Buckets.take`, atomically, also against other processes. Returns one grant per demand, in any order.
    */
   readonly take: (
     kind: Counter.CounterKind,
     demands: ReadonlyArray<Counter.Demand>
   ) => Effect.Effect<ReadonlyArray<Counter.Grant>, StorageError>
 
-  /** Adds amounts by the rule of `Counter.add`, and to windows by that of `Windows.add`. */
-  readonly add: (kind: Counter.CounterKind, amounts: ReadonlyArray<Counter.Amount>) => Effect.Effect<void, StorageError>
+  /** Adds amounts by the rule of `Counter.add`, and to fixed windows by that of `Windows.add`. */
+  readonly add: (kind: Counter.AddedKind, amounts: ReadonlyArray<Counter.Amount>) => Effect.Effect<void, StorageError>
 
-  /** Returns the counters of the current period, one per key, in any order. */
+  /**
+   * Returns the counters of the current period, one per key, in any order. Token buckets are returned as they are stored
+   * (`Buckets.storedOf`).
+   */
   readonly read: (
     kind: Counter.CounterKind,
     counters: ReadonlyArray<Counter.Counted>
@@ -35,8 +38,8 @@ export class RateLimitStore extends Context.Service<RateLimitStore, {
     limit: number
   ) => Effect.Effect<number, StorageError>
 
-  /** Deletes up to `limit` windows whose amounts no longer count. Returns the number of deleted windows. */
-  readonly sweepWindows: (limit: number) => Effect.Effect<number, StorageError>
+  /** Deletes up to `limit` windows or buckets whose amounts no longer count. Returns the number of deleted ones. */
+  readonly sweepExpired: (kind: "window" | "bucket", limit: number) => Effect.Effect<number, StorageError>
 
   /** Stores the leases that the rule of `Lease.acquire` grants, in order and atomically. Returns the granted leases. */
   readonly acquire: (

@@ -7,7 +7,7 @@ export const migrations: Relocatable = {
   namespace: "rate_limit",
   migrations: byName,
   objects: {
-    tables: ["rate_limit_minute", "rate_limit_day", "rate_limit_place", "rate_limit_window"],
+    tables: ["rate_limit_minute", "rate_limit_day", "rate_limit_place", "rate_limit_window", "rate_limit_bucket"],
     functions: ["rate_limit_acquire_places"]
   }
 }

@@ -23,7 +23,7 @@ it.effect.prop(
       const expected = Array.from({ length: takes }, () => {
         const accepted = used + take.cost <= take.limit
         if (accepted) used += take.cost
-        return { accepted, used, at: 7, period: 3, endsAt: 9, counts: undefined }
+        return { accepted, used, at: 7, period: 3, endsAt: 9, counts: undefined, bucket: undefined }
       })
       assert.strictEqual(state, used)
       assert.deepStrictEqual(

@@ -5,6 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { Budget, Places, RateLimit } from "../src/index.ts"
 import * as AdvancesContract from "./AdvancesContract.ts"
+import * as AlgorithmsContract from "./AlgorithmsContract.ts"
 import * as Backend from "./Backend.ts"
 import * as BudgetContract from "./BudgetContract.ts"
 import * as PlacesContract from "./PlacesContract.ts"
@@ -18,6 +19,7 @@ for (const [name, database, callers] of TestDatabase.all) {
   BudgetContract.suite(name, Backend.over(database))
   AdvancesContract.suite(name, Backend.over(database))
   WindowsContract.suite(name, Backend.over(database))
+  AlgorithmsContract.suite(name, Backend.over(database))
   TransactionsContract.suite(name, Backend.over(database), callers)
 }
 

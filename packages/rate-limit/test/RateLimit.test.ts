@@ -1,4 +1,5 @@
 import * as AdvancesContract from "./AdvancesContract.ts"
+import * as AlgorithmsContract from "./AlgorithmsContract.ts"
 import * as Backend from "./Backend.ts"
 import * as BudgetContract from "./BudgetContract.ts"
 import * as PlacesContract from "./PlacesContract.ts"
@@ -10,3 +11,4 @@ PlacesContract.suite("memory", Backend.memory)
 BudgetContract.suite("memory", Backend.memory)
 AdvancesContract.suite("memory", Backend.memory)
 WindowsContract.suite("memory", Backend.memory)
+AlgorithmsContract.suite("memory", Backend.memory)

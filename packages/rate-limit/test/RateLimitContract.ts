@@ -47,12 +47,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         const { hit } = yield* RateLimit
         const verdict = yield* hit({ key: "headers", limit: 3 })
         const times = { at: 10 * minute + 30_000, resetsAt: 11 * minute }
-        assert.deepStrictEqual(plain(verdict), { accepted: true, limit: 3, remaining: 2, ...times })
+        assert.deepStrictEqual(plain(verdict), { accepted: true, limit: 3, remaining: 2, ...times, retryAt: times.at })
         yield* hit({ key: "headers", limit: 3 })
         assert.strictEqual((yield* hit({ key: "headers", limit: 3 })).remaining, 0)
         assert.deepStrictEqual(
           plain(yield* hit({ key: "headers", limit: 3 })),
-          { accepted: false, limit: 3, remaining: 0, ...times }
+          { accepted: false, limit: 3, remaining: 0, ...times, retryAt: times.resetsAt }
         )
         // Without a statement, the time is measured.
         yield* TestClock.adjust("10 seconds")
@@ -309,7 +309,8 @@ const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) =
 const plain = (verdict: Verdict) => ({
   ...verdict,
   at: DateTime.toEpochMillis(verdict.at),
-  resetsAt: DateTime.toEpochMillis(verdict.resetsAt)
+  resetsAt: DateTime.toEpochMillis(verdict.resetsAt),
+  retryAt: DateTime.toEpochMillis(verdict.retryAt)
 })
 
 /** Creates another process on the same store. */

@@ -5,6 +5,7 @@ import { TestDatabase } from "@kinora/testkit"
 import { DateTime, Duration, Effect, HashMap, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
+import * as Buckets from "../src/internal/buckets.ts"
 import * as Counter from "../src/internal/counter.ts"
 import * as Lease from "../src/internal/lease.ts"
 import * as Windows from "../src/internal/windows.ts"
@@ -38,6 +39,9 @@ const windows: ReadonlyArray<Counter.Window> = [
   { length: 1_000, parts: 7 },
   { length: 90_000, parts: 20 }
 ]
+
+/** Lengths of windows of token buckets by key. The products with limits are up to 6 * 10^13. */
+const lengths = [1_000, 1_001, 7_000, 1_000]
 
 const WindowStep = Schema.Struct({ after: Schema.Literals([0, 40, 700, 5_000, 200_000]), step: Step })
 
@@ -157,6 +161,46 @@ for (const [name, database] of TestDatabase.all) {
             counters.map((counted) =>
               Windows.currentOf(counted, Windows.moved(stateOf(counted), Counter.periodOf(counted.window, at)), at)
             )
+          )
+        }),
+      { arbitrary: { runs: 25 } }
+    )
+
+    it.effect.prop(
+      "takes from token buckets as the rule does",
+      [Schema.Array(
+        Schema.Struct({ after: Schema.Literals([-300, 0, 1, 333, 5_000, 9_000_000_000]), take: Schema.Array(Demand) })
+      )],
+      ([steps]) =>
+        Effect.gen(function*() {
+          const store = yield* RateLimitStore
+          const run = ++runs
+          const countedOf = (key: number): Counter.Counted => ({
+            key: `${run} ${key}`,
+            window: { length: lengths[key]!, parts: 1 }
+          })
+          const states = new Map<string, Buckets.Bucket>()
+          let at = 86_400_000_000
+          yield* TestClock.setTime(at)
+          for (const { after, take } of steps) {
+            at += after
+            yield* TestClock.setTime(at)
+            const demands = Counter.sorted(
+              oncePerKey(take).map(({ cost, key, limit, scale, takes }) => (
+                { ...countedOf(key), cost: cost * scale, limit: limit * scale, takes }
+              ))
+            )
+            const expected = demands.map((demand): Counter.Grant => {
+              const { state, value } = Buckets.take(states.get(demand.key) ?? Buckets.full(at), demand, at)
+              states.set(demand.key, state)
+              return { ...Buckets.currentOf(demand, state, at), granted: value }
+            })
+            assert.deepStrictEqual(byKey(yield* store.take("bucket", demands)), expected)
+          }
+          const counters = [0, 1, 2, 3].map(countedOf)
+          assert.deepStrictEqual(
+            byKey(yield* store.read("bucket", counters)),
+            counters.map(({ key }) => Buckets.storedOf(key, states.get(key) ?? Buckets.full(at), at))
           )
         }),
       { arbitrary: { runs: 25 } }

@@ -18,7 +18,13 @@ it("prints what the example of windows shows", async () => {
   // A window that ends meanwhile begins anew.
   vi.useFakeTimers({ now: 1_790_000_000_000, toFake: ["Date"] })
   await import("../example/windows.ts")
-  assert.deepStrictEqual(log.mock.calls, [["fixed", true], ["fixed", true], ["fixed", false]])
+  assert.deepStrictEqual(log.mock.calls, [
+    ["fixed", true],
+    ["fixed", true],
+    ["fixed", false],
+    ["sliding", 1],
+    ["bucket", 10_000]
+  ])
   vi.useRealTimers()
   log.mockRestore()
 })

@@ -49,6 +49,7 @@ const growing: ReadonlyArray<readonly [table: string, rows: string, deleted: str
   ["rate_limit_minute", "counters of the current minute", "when the minute has ended", "", ""],
   ["rate_limit_day", "counters of the current day", "when the day has ended", "", ""],
   ["rate_limit_window", "counters of windows other than a minute", "when they no longer count", "", ""],
+  ["rate_limit_bucket", "token buckets", "when they are full", "", ""],
   ["rate_limit_place", "requests and calls that hold a place", "when they end, or their lease does", "", ""],
   ["generation_upstream_report", "upstreams that fail, per worker", "when the report has expired", "30 seconds", ""],
   ["generation_model_pause", "models that operators paused", "when the model is resumed", "", ""],

@@ -9,8 +9,11 @@ import type { Decided } from "@kinora/persistence/Decision"
 /** A counter of each calendar minute, in UTC, or of each day. */
 export type PeriodKind = "minute" | "day"
 
-/** Where amounts are counted: in minutes, in days, or in windows of any length. */
-export type CounterKind = PeriodKind | "window"
+/** Where amounts are counted: in minutes, in days, in windows of any length, or in token buckets. */
+export type CounterKind = PeriodKind | "window" | "bucket"
+
+/** Counters to which amounts can be added, and from which they can be taken in advance. */
+export type AddedKind = PeriodKind | "window"
 
 /**
  * A window in which amounts are counted. Windows are aligned to 1970. A fixed window has one part, and its counter starts
@@ -82,18 +85,23 @@ export interface Demand extends Take {
 export interface Grant extends Slot {
   /** When the demand was decided, by the clock of the storage, in milliseconds. */
   readonly at: number
-  /** The time until which the counter can fall only by amounts that are added: the end of its period. */
+  /**
+   * The time until which the counter can fall only by amounts that are added: the end of its period, or the time at which
+   * a token bucket has one more token.
+   */
   readonly endsAt: number
   /** The counter after the demand. */
   readonly used: number
   /** The counts of a sliding window, as of `Windows.Counts`. */
   readonly counts?: ReadonlyArray<number> | undefined
+  /** The token bucket (`Buckets.Bucket`). */
+  readonly bucket?: { readonly missing: number; readonly filledAt: number } | undefined
   /** The number of accepted takes. */
   readonly granted: number
 }
 
 /** The result of one take. */
-export interface Taken extends Pick<Grant, "at" | "counts" | "endsAt" | "period"> {
+export interface Taken extends Pick<Grant, "at" | "bucket" | "counts" | "endsAt" | "period"> {
   readonly accepted: boolean
   /** The counter after the take. */
   readonly used: number
@@ -115,13 +123,14 @@ export const add = (used: number, amount: number): number => Math.max(used + amo
 /** Returns the results of the first takes of a demand, in order: those of its callers. */
 export const takenOf = (
   { cost, takes }: Pick<Demand, "cost" | "takes">,
-  { at, counts, endsAt, granted, period, used }: Grant
+  { at, bucket, counts, endsAt, granted, period, used }: Grant
 ): ReadonlyArray<Taken> =>
   Array.from({ length: takes }, (_, rank) => ({
     at,
     period,
     endsAt,
     counts,
+    bucket,
     accepted: rank < granted,
     used: used - Math.max(granted - rank - 1, 0) * cost
   }))

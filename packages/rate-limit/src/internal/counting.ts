@@ -4,6 +4,7 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Duration, Effect } from "effect"
 import { RateLimitStore } from "../RateLimitStore.ts"
+import * as Buckets from "./buckets.ts"
 import type * as Counter from "./counter.ts"
 import { makeFullKeys } from "./fullKeys.ts"
 import { type AdvanceOptions, makeGivenBackAdvances } from "./givenBackAdvances.ts"
@@ -40,7 +41,7 @@ export interface Counting {
 export const makeCounting = Effect.fnUntraced(function*(kind: Counter.CounterKind, options: CountingOptions) {
   const { fullKeysMax = 10_000, membersMax = 4_096, peekAge = 0, peekKeysMax = 10_000 } = options
   const unitOfWork = yield* UnitOfWork
-  const advances = yield* makeGivenBackAdvances(kind, options)
+  const advances = kind === "bucket" ? undefined : yield* makeGivenBackAdvances(kind, options)
   const full = makeFullKeys({ keysMax: fullKeysMax, lasts: advances?.lastsMillis ?? Infinity })
   const recent = makeRecentReads(peekKeysMax, Duration.fromInputUnsafe(peekAge))
   const takeSet = yield* makeTakeAll(kind, advances)
@@ -88,7 +89,8 @@ export const makeCounting = Effect.fnUntraced(function*(kind: Counter.CounterKin
       const clock = yield* Clock.Clock
       const refusal = full.refuse(take, clock)
       if (refusal !== undefined) return refusal
-      const takenAt = (counter: Counter.Current) => peeked(take, counter, advances?.leftOf(counter) ?? 0)
+      const takenAt = (counter: Counter.Current) =>
+        peeked(take, Buckets.seenBy(take, counter), advances?.leftOf(counter) ?? 0)
       const known = recent.get(take.key, monotonicMillis(clock))
       if (known !== undefined) return takenAt(known)
       const read = Effect.map(readOne(take, clock), takenAt)

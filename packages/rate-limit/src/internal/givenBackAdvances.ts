@@ -29,7 +29,7 @@ interface GivenBackAdvances extends Advances {
  * of a killed process stays counted until their period ends.
  */
 export const makeGivenBackAdvances = Effect.fnUntraced(function*(
-  kind: Counter.CounterKind,
+  kind: Counter.AddedKind,
   { advance: lasts = 0, advanceKeysMax: keysMax = 10_000 }: AdvanceOptions
 ) {
   const store = yield* RateLimitStore

@@ -1,6 +1,11 @@
-/** Where a hit counts. */
+/** Where a hit counts, and what its result is. */
 import { Duration } from "effect"
+import * as Buckets from "./buckets.ts"
 import * as Counter from "./counter.ts"
+import * as Windows from "./windows.ts"
+
+/** How a limit counts. `RateLimit.Algorithm` documents it. */
+export type Algorithm = "fixedWindow" | "slidingWindow" | "tokenBucket"
 
 /** The shortest window of a limit. */
 export const windowMin: Duration.Duration = Duration.seconds(1)
@@ -8,26 +13,68 @@ export const windowMin: Duration.Duration = Duration.seconds(1)
 /** The longest window of a limit. */
 export const windowMax: Duration.Duration = Duration.days(31)
 
+/** The parts of a sliding window. A hit counts for up to a part longer than the window. */
+export const slidingParts = 20
+
 /** The part of a hit that determines where it counts, and for how much. `RateLimit.Hit` documents it. */
 interface Hit {
   readonly key: string
   readonly limit: number
   readonly cost?: number | undefined
   readonly window?: Duration.Input | undefined
+  readonly algorithm?: Algorithm | undefined
 }
 
-/** Returns whether a hit counts in the calendar minute, which has a table of its own. */
-export const isOfMinute = ({ window }: Hit): boolean => window === undefined || lengthOf(window) === minute.length
+/** The kinds of counters of hits. A call that counts in several locks them in this order. */
+export const kinds = ["minute", "window", "bucket"] as const
 
-/** Returns the take of a hit of the calendar minute. */
-export const takeOfMinute = ({ cost = 1, key, limit }: Hit): Counter.Take => (
-  { key, window: minute, limit, cost, advanceMax: limit }
-)
+/** A take, and where it counts. */
+export interface Placed {
+  readonly kind: (typeof kinds)[number]
+  readonly take: Counter.Take
+}
 
-/** Returns the take of a hit of a window. The key of its counter has the window, so that windows of different lengths differ. */
-export const takeOfWindow = ({ cost = 1, key, limit, window = minute.length }: Hit): Counter.Take => {
-  const length = lengthOf(window)
-  return { key: `${length}/1/${key}`, window: { length, parts: 1 }, limit, cost, advanceMax: limit }
+/**
+ * Returns where a hit counts. The calendar minute has counters of its own. The key of another counter has the length of
+ * its window and the number of its parts, since these belong to what is stored. Throws a `TypeError` for a window that a
+ * limit cannot have.
+ */
+export const placedOf = ({ algorithm = "fixedWindow", cost = 1, key, limit, window }: Hit): Placed => {
+  const length = window === undefined ? minute.length : lengthOf(window)
+  if (algorithm === "fixedWindow" && length === minute.length) {
+    return { kind: "minute", take: { key, window: minute, limit, cost, advanceMax: limit } }
+  }
+  if (algorithm === "tokenBucket") {
+    if (limit * length > Buckets.productMax) {
+      throw new TypeError(`A token bucket of ${limit} is too large: times its window in milliseconds it exceeds 2^53`)
+    }
+    return { kind: "bucket", take: { key: `${length}/${key}`, window: { length, parts: 1 }, limit, cost } }
+  }
+  const parts = algorithm === "fixedWindow" ? 1 : slidingParts
+  // An advance would count at the time at which it was taken, so a sliding window has none.
+  const advanceMax = algorithm === "fixedWindow" ? limit : 0
+  return {
+    kind: "window",
+    take: { key: `${length}/${parts}/${key}`, window: { length, parts }, limit, cost, advanceMax }
+  }
+}
+
+/** Returns the times of a result in milliseconds: when all of the limit is free, and when the same take fits. */
+export const timesOf = (
+  take: Counter.Take,
+  taken: Counter.Taken
+): { readonly resetsAt: number; readonly retryAt: number } => {
+  const { at, bucket, counts, endsAt, period, used } = taken
+  const fits = used + take.cost <= take.limit
+  if (bucket !== undefined) {
+    return { resetsAt: Math.max(Buckets.resetsAt(take, bucket), at), retryAt: fits ? at : Buckets.fitsAt(take, bucket) }
+  }
+  if (counts === undefined) return { resetsAt: endsAt, retryAt: fits ? at : endsAt }
+  const { window } = take
+  return {
+    resetsAt: Windows.resetsAt(window, { counts, period }, at),
+    retryAt: fits ? at : Windows.fitsAt(take, { counts, period }, at)
+  }
 }
 
 // -----------------------------------------------------------------------------

@@ -109,10 +109,29 @@ const windows = Migrations.statements((sql) => [
   sql`CREATE INDEX rate_limit_window_expires_at ON rate_limit_window (expires_at)`
 ])
 
+/** Token buckets, one row per key, as `Buckets.Bucket`. `length` is that of the window in milliseconds. UNLOGGED, as the table of minutes. */
+const buckets = Migrations.statements((sql) => [
+  sql`
+    CREATE UNLOGGED TABLE rate_limit_bucket (
+      key text COLLATE "C" PRIMARY KEY CHECK (length(key) <= 300),
+      length int8 NOT NULL,
+      missing int8 NOT NULL CHECK (missing >= 0),
+      filled_at int8 NOT NULL,
+      expires_at timestamptz NOT NULL,
+      takes int4 NOT NULL,
+      cost int8 NOT NULL,
+      maximum int8 NOT NULL,
+      granted int4 NOT NULL CHECK (granted BETWEEN 0 AND takes)
+    ) WITH (fillfactor = 60)
+  `,
+  sql`CREATE INDEX rate_limit_bucket_expires_at ON rate_limit_bucket (expires_at)`
+])
+
 /** The migrations by name. */
 export const migrations = {
   "0001_counters_and_places": createTables,
   "0002_room_for_updates": roomForUpdates,
   "0003_acquire_places": acquirePlaces,
-  "0004_windows": windows
+  "0004_windows": windows,
+  "0005_buckets": buckets
 }
