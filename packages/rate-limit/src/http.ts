@@ -1,14 +1,18 @@
 /**
- * Limits of HTTP requests per calendar minute, without a framework. `express`, `fastify` and `hono` adapt it; other
+ * Limits of HTTP requests, without a framework. `express`, `fastify` and `hono` adapt it; other
  * frameworks call `limiter`.
  *
- * The headers are those of draft-ietf-httpapi-ratelimit-headers-11: `RateLimit-Policy: "api";q=100;w=60` has the limit, and
- * `RateLimit: "api";r=99;t=37` what is left for the next 37 seconds.
+ * The headers are those of draft-ietf-httpapi-ratelimit-headers-11: `RateLimit-Policy: "api";q=100;w=60` has the limit and the
+ * seconds of its window, and `RateLimit: "api";r=99;t=37` what is left, and the seconds until all of the limit is free. Of a
+ * refused request these are the seconds until it fits, as in `Retry-After`.
  */
+import type { Duration } from "effect"
 import { counterKey } from "./internal/http/counterKey.ts"
 import { headersOf, legacyHeadersOf } from "./internal/http/headers.ts"
 import { limitReply, storageReply } from "./internal/http/replies.ts"
+import { placedOf } from "./internal/limits.ts"
 import { type Limits, StorageFailedError } from "./promise.ts"
+import type { Algorithm } from "./RateLimit.ts"
 
 /** A value, or a function of the request that returns it. */
 export type PerRequest<Request, A> = A | ((request: Request) => A | PromiseLike<A>)
@@ -22,8 +26,12 @@ export interface RateLimitOptions<Request> {
    * their counters.
    */
   readonly policy: string
-  /** Requests that a client may make per calendar minute. A whole number. */
+  /** Requests that a client may make per window. A whole number. */
   readonly limit: PerRequest<Request, number>
+  /** The length of the window (`RateLimit.Hit`). Default 1 minute. */
+  readonly window?: Duration.Input | undefined
+  /** How the limit counts (`RateLimit.Algorithm`). Default `fixedWindow`. */
+  readonly algorithm?: Algorithm | undefined
   /**
    * Identifies the client, such as its account. Default, and for requests for which it returns `undefined`: the address
    * of the client, of IPv6 the /64.
@@ -58,8 +66,10 @@ export type Refusal =
     readonly policy: string
     readonly limit: number
     readonly remaining: number
-    /** The end of the minute, by the clock of the storage. */
+    /** The time at which all of the limit is free, by the clock of the storage. */
     readonly resetsAt: Date
+    /** The earliest time at which the request fits, by the clock of the storage. */
+    readonly retryAt: Date
     readonly retryAfterSeconds: number
   }
   | { readonly reason: "storage"; readonly policy: string; readonly error: unknown }
@@ -89,10 +99,12 @@ export const limiter = <Request>(
   options: RateLimitOptions<Request>,
   addressOf: (request: Request) => string | null | undefined
 ): (request: Request) => Promise<Decision> => {
-  const { cost = 1, limit, limits, policy, timeout = 2_000 } = options
+  const { algorithm, cost = 1, limit, limits, policy, timeout = 2_000, window } = options
   if (!policyPattern.test(policy)) throw new TypeError(`The policy ${JSON.stringify(policy)} is not a name`)
   if (typeof limit === "number") whole("limit", limit, 0)
   if (typeof cost === "number") whole("cost", cost, 1)
+  const { take } = placedOf({ key: "", limit: typeof limit === "number" ? limit : 0, window, algorithm })
+  const { length } = take.window
 
   return async (request) => {
     // The socket of a client that disconnects later has no address.
@@ -101,7 +113,9 @@ export const limiter = <Request>(
     const hit = {
       key: await counterKey(policy, await options.key?.(request), address),
       limit: whole("limit", await valueOf(limit, request), 0),
-      cost: whole("cost", await valueOf(cost, request), 1)
+      cost: whole("cost", await valueOf(cost, request), 1),
+      window: length,
+      algorithm
     }
     const signal = AbortSignal.timeout(timeout)
     // Only failures of the hit count as those of the database, not failures of a function of the options.
@@ -116,11 +130,11 @@ export const limiter = <Request>(
       return { headers: {}, reply: await replyOf(options, request, storageReply(policy, counted.error)) }
     }
     const headers = {
-      ...headersOf(policy, counted),
+      ...headersOf(policy, length, counted),
       ...(options.legacyHeaders === true ? legacyHeadersOf(counted) : {})
     }
     if (counted.accepted) return { headers }
-    return { headers, reply: await replyOf(options, request, limitReply(policy, counted)) }
+    return { headers, reply: await replyOf(options, request, limitReply(policy, length, counted)) }
   }
 }
 

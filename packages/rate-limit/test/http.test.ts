@@ -124,7 +124,9 @@ describe("in memory", () => {
 
 it("rejects invalid options when it is created", () => {
   const limits = { hit: () => Promise.reject(new Error("unused")) }
-  const message = (options: { policy?: string; limit?: number; cost?: number }) => {
+  const message = (
+    options: { policy?: string; limit?: number; cost?: number; window?: number; algorithm?: "tokenBucket" }
+  ) => {
     try {
       limiter({ limits, policy: "api", limit: 1, ...options }, () => undefined)
       return ""
@@ -136,5 +138,7 @@ it("rejects invalid options when it is created", () => {
   assert.strictEqual(message({ policy: "a\"b" }), "TypeError: The policy \"a\\\"b\" is not a name")
   assert.match(message({ policy: "" }), /^TypeError: The policy/)
   assert.match(message({ limit: 1.5 }), /^TypeError: The limit of requests must be a whole number from 0, not 1\.5/)
+  assert.match(message({ window: 999 }), /^TypeError: Expected a window of 1 second to 31 days/)
+  assert.match(message({ limit: 1e12, algorithm: "tokenBucket" }), /^TypeError: A token bucket of 1000000000000 is too/)
   assert.match(message({ cost: 0 }), /^TypeError: The cost of requests must be a whole number from 1, not 0/)
 })

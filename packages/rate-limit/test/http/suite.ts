@@ -100,6 +100,38 @@ const headerTests = ({ start }: Framework, limitsOf: () => Limits) => {
       }])
     }))
 
+  it("sends the window of the limit, and refuses until the request fits, for every algorithm", () =>
+    withinMinute(async (policy) => {
+      const algorithms = ["fixedWindow", "slidingWindow", "tokenBucket"] as const
+      const responses = await Promise.all(algorithms.map(async (algorithm) => {
+        const options = {
+          limits: limitsOf(),
+          policy: `${policy}.${algorithm}`,
+          limit: 2,
+          window: "2 minutes",
+          algorithm
+        }
+        const url = await start([options])
+        return { policy: options.policy, all: [await get(url), await get(url), await get(url)] }
+      }))
+      for (const { all, policy } of responses) {
+        assert.deepStrictEqual(all.map(({ status }) => status), [200, 200, 429])
+        for (const { headers } of all) assert.strictEqual(headers.get("ratelimit-policy"), `"${policy}";q=2;w=120`)
+        const [, , refused] = all
+        assert.include(refused?.body, "At most 2 per 120 seconds.")
+        const seconds = refused?.headers.get("retry-after")
+        assert.strictEqual(refused?.headers.get("ratelimit"), `"${policy}";r=0;t=${seconds}`)
+      }
+      const secondsOf = (algorithm: number, response: number) =>
+        Number(/;t=([0-9]+)$/.exec(responses[algorithm]?.all[response]?.headers.get("ratelimit") ?? "")?.[1])
+      assert.isAtMost(secondsOf(0, 2), 120)
+      // The hit leaves the window after two minutes, and up to a twentieth later.
+      for (const response of [0, 1, 2]) assert.isTrue(secondsOf(1, response) >= 60 && secondsOf(1, response) <= 126)
+      // Two hits are filled up in two minutes, and one in one.
+      assert.isTrue(secondsOf(2, 1) > 60 && secondsOf(2, 1) <= 120)
+      assert.isAtMost(secondsOf(2, 2), 60)
+    }))
+
   it("lists every limit of a request, of which one may refuse it", () =>
     withinMinute(async (policy) => {
       const limits = limitsOf()

@@ -2,16 +2,16 @@
 import { type HeaderVerdict, secondsLeft } from "./headers.ts"
 
 /** The response to a request that exceeds a limit. The type of the problem is the one of the draft. */
-export const limitReply = (policy: string, verdict: HeaderVerdict) => {
-  const { limit, remaining, resetsAt } = verdict
+export const limitReply = (policy: string, length: number, verdict: HeaderVerdict) => {
+  const { limit, remaining, resetsAt, retryAt } = verdict
   const retryAfterSeconds = secondsLeft(verdict)
   return {
-    refusal: { reason: "limit", policy, limit, remaining, resetsAt, retryAfterSeconds },
+    refusal: { reason: "limit", policy, limit, remaining, resetsAt, retryAt, retryAfterSeconds },
     reply: problem(429, { "retry-after": `${retryAfterSeconds}` }, {
       type: "https://iana.org/assignments/http-problem-types#quota-exceeded",
       title: "Too many requests",
       status: 429,
-      detail: `At most ${limit} per minute. Retry after ${retryAfterSeconds} seconds.`,
+      detail: `At most ${limit} per ${windowText(length)}. Retry after ${retryAfterSeconds} seconds.`,
       "violated-policies": [policy]
     })
   } as const
@@ -32,6 +32,8 @@ export const storageReply = (policy: string, error: unknown) =>
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const windowText = (length: number): string => length === 60_000 ? "minute" : `${length / 1000} seconds`
 
 const problem = (status: number, headers: Readonly<Record<string, string>>, body: object) => ({
   status,
