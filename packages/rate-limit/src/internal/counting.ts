@@ -22,18 +22,15 @@ export interface CountingOptions extends AdvanceOptions {
 
 /** Counts takes of one kind of counter. */
 export interface Counting {
-  /** Counts a take if it fits. */
-  readonly take: (take: Counter.Take) => Effect.Effect<Counter.Taken, StorageError>
-  /**
-   * Decides takes with what this process knows. Returns one result per take, in order, and `undefined` for those that the
-   * storage has to decide.
-   */
-  readonly decideAll: (
-    takes: ReadonlyArray<Counter.Take>
-  ) => Effect.Effect<ReadonlyArray<Counter.Taken | undefined>>
+  /** Returns whether `decide` may spend advances: not in a transaction, in which a hit may be rolled back. */
+  readonly canSpend: Effect.Effect<boolean>
+  /** Decides a take with what this process knows. Returns `undefined` if the storage has to decide. */
+  readonly decide: (take: Counter.Take, clock: Clock.Clock, canSpend: boolean) => Counter.Taken | undefined
+  /** Counts a take that the storage has to decide, with others that wait at the same moment. */
+  readonly takeFolded: (take: Counter.Take) => Effect.Effect<Counter.Taken, StorageError>
   /** Counts takes that the storage has to decide, all of them or none if it fails. Returns one result per take, in order. */
   readonly takeAll: (takes: ReadonlyArray<Counter.Take>) => Effect.Effect<ReadonlyArray<Counter.Taken>, StorageError>
-  /** Returns the result that `take` would return, without the take. */
+  /** Returns the result that a take would have, without counting it. */
   readonly peek: (take: Counter.Take) => Effect.Effect<Counter.Taken, StorageError>
 }
 
@@ -64,24 +61,13 @@ export const makeCounting = Effect.fnUntraced(function*(kind: Counter.CounterKin
   })
   const readOne = yield* makeRead(kind, recent, membersMax)
 
-  // Inside a transaction the storage decides, so that a hit that is rolled back is not counted.
-  const canSpend = advances === undefined ? Effect.succeed(false) : Effect.map(unitOfWork.isOpen, (isOpen) => !isOpen)
-  /** Decides a take with what this process knows. Returns `undefined` if the storage has to decide. */
-  const decide = (take: Counter.Take, clock: Clock.Clock, canSpend: boolean): Counter.Taken | undefined =>
-    (canSpend ? advances?.spend(take, monotonicMillis(clock)) : undefined) ?? full.refuse(take, clock)
-
   const counting: Counting = {
-    // Without a span: every request hits, and a span costs twice as much as the rest of a
-    // hit. Each set has a span with the number of its members.
-    take: Effect.fnUntraced(function*(take) {
-      return decide(take, yield* Clock.Clock, yield* canSpend) ?? (yield* takeFolded(take))
-    }),
+    canSpend: advances === undefined ? Effect.succeed(false) : Effect.map(unitOfWork.isOpen, (isOpen) => !isOpen),
 
-    decideAll: Effect.fnUntraced(function*(takes) {
-      const clock = yield* Clock.Clock
-      const isSpending = yield* canSpend
-      return takes.map((take) => decide(take, clock, isSpending))
-    }),
+    decide: (take, clock, canSpend) =>
+      (canSpend ? advances?.spend(take, monotonicMillis(clock)) : undefined) ?? full.refuse(take, clock),
+
+    takeFolded,
 
     takeAll,
 

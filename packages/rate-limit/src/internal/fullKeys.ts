@@ -33,9 +33,12 @@ export const makeFullKeys = ({ keysMax, lasts }: { readonly keysMax: number; rea
     const known = full.get(key)
     if (known === undefined || known.taken.used + cost <= limit) return undefined
     const now = monotonicMillis(clock)
-    if (now < known.until) return { ...known.taken, accepted: false, at: known.taken.at + now - known.sentAt }
-    full.delete(key)
-    return undefined
+    if (now >= known.until) {
+      full.delete(key)
+      return undefined
+    }
+    const { at, bucket, counts, endsAt, period, used } = known.taken
+    return { accepted: false, used, period, at: at + now - known.sentAt, endsAt, counts, bucket }
   }
 
   return { remember, refuse }

@@ -108,7 +108,7 @@ const headerTests = ({ start }: Framework, limitsOf: () => Limits) => {
           limits: limitsOf(),
           policy: `${policy}.${algorithm}`,
           limit: 2,
-          window: "2 minutes",
+          window: 120_000,
           algorithm
         }
         const url = await start([options])
