@@ -14,7 +14,7 @@ export const windowMin: Duration.Duration = Duration.seconds(1)
 export const windowMax: Duration.Duration = Duration.days(31)
 
 /** The parts of a sliding window. A hit counts for up to a part longer than the window. */
-export const slidingParts = 20
+const slidingParts = 20
 
 /** The part of a hit that determines where it counts, and for how much. `RateLimit.Hit` documents it. */
 interface Hit {
