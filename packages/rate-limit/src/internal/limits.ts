@@ -37,7 +37,7 @@ export interface Placed {
 /**
  * Returns where a hit counts. The calendar minute has counters of its own. The key of another counter has the length of
  * its window and the number of its parts, since these belong to what is stored. Throws a `TypeError` for a window that a
- * limit cannot have.
+ * limit cannot have, and for an unknown algorithm.
  */
 export const placedOf = ({ algorithm = "fixedWindow", cost = 1, key, limit, window }: Hit): Placed => {
   const length = window === undefined ? minute.length : lengthOf(window)
@@ -50,7 +50,8 @@ export const placedOf = ({ algorithm = "fixedWindow", cost = 1, key, limit, wind
     }
     return { kind: "bucket", take: { key: `${length}/${key}`, window: { length, parts: 1 }, limit, cost } }
   }
-  const parts = algorithm === "fixedWindow" ? 1 : slidingParts
+  if (!(algorithm in partsOf)) throw new TypeError(`Unknown algorithm "${algorithm}"`)
+  const parts = partsOf[algorithm]
   // An advance would count at the time at which it was taken, so a sliding window has none.
   const advanceMax = algorithm === "fixedWindow" ? limit : 0
   return {
@@ -82,6 +83,8 @@ export const timesOf = (
 // -----------------------------------------------------------------------------
 
 const { minute } = Counter.windows
+
+const partsOf = { fixedWindow: 1, slidingWindow: slidingParts } as const
 
 /** Returns the length of a window in milliseconds. Throws a `TypeError` if there are no windows of this length. */
 const lengthOf = (window: Duration.Input): number => {
