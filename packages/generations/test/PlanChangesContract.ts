@@ -140,7 +140,9 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
           groups: [],
           lanes: [],
           restamped: [],
-          promotions: []
+          promotions: [],
+          delayed: [],
+          postponed: []
         }])
       }))
 

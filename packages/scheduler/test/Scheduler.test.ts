@@ -1,4 +1,5 @@
 import { suite as crowd } from "./CrowdContract.ts"
+import { suite as delays } from "./DelaysContract.ts"
 import { memory } from "./Fixture.ts"
 import { suite as leases } from "./LeasesContract.ts"
 import { suite } from "./SchedulerContract.ts"
@@ -6,5 +7,6 @@ import { suite as swaps } from "./SwapsContract.ts"
 
 suite("memory", memory)
 leases("memory", memory)
+delays("memory", memory)
 swaps("memory", memory)
 crowd("memory", memory, 10_000)

@@ -7,6 +7,7 @@ import { DateTime, Duration, Effect, type Layer, Option, Result, Schema } from "
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Audit from "../src/internal/audit.ts"
+import { noChanges } from "../src/internal/laneChanges.ts"
 import * as Leases from "../src/internal/leases.ts"
 import type { LaneCounters } from "../src/internal/loadedLanes.ts"
 import * as Queues from "../src/internal/queues.ts"
@@ -234,7 +235,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             kinds: index === 1 ? [] : [kinds[small.kind]!, "c"]
           })))
           const offers = Rules.offers(yield* readWorkers, now)
-          assert.deepStrictEqual(yield* store.queues, Queues.queues(yield* readJobs, offers))
+          assert.deepStrictEqual(yield* store.queues, Queues.queues(yield* readJobs, [], offers))
           assert.sameDeepMembers([...yield* store.offers], [...offers])
         }),
       { arbitrary: { runs } }
@@ -314,7 +315,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
           const changed = restamped.flatMap((lane) =>
             restamp(jobs.filter((job) => job.lane === lane.lane && job.state !== "pending"), lane)
           )
-          const changes = { ended: [], enqueued: [], groups: [], lanes: [], restamped, promotions: [] }
+          const changes = { ...noChanges, restamped }
           assert.deepStrictEqual(yield* atomically(store.apply(changes)), { promoted: [], restamped: changed.length })
           const byId = new Map(changed.map((job) => [job.job, job]))
           assert.deepStrictEqual(yield* readJobs, jobs.map((job) => byId.get(job.job) ?? job))
@@ -379,7 +380,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
           const promotions = lanes
             .map((lane, index) => ({ lane, count: next[index]!.length, ahead: 0, weight: 1, beside: [] }))
             .filter(({ count }) => count > 0)
-          const changes = { ended: [], enqueued: [], groups: [], lanes: [], restamped: [], promotions }
+          const changes = { ...noChanges, promotions }
           const { promoted } = yield* atomically(store.apply(changes))
           assert.sameMembers([...promoted], next.flat().map(({ job }) => job))
         }),

@@ -1,5 +1,6 @@
 /** The changes that save decided lanes, and the shares of the jobs that get slots. Pure. */
 import { HashMap } from "effect"
+import type { NewDelayed, Postponed } from "./delays.ts"
 import type { JobId, LaneId } from "./ids.ts"
 import {
   type GroupCounters,
@@ -30,6 +31,22 @@ export interface LanesChanges {
   /** Lanes in which stored jobs that stay queued get other shares. */
   readonly restamped: ReadonlyArray<Restamp>
   readonly promotions: ReadonlyArray<Promotion>
+  /** Delayed jobs to insert. */
+  readonly delayed: ReadonlyArray<NewDelayed>
+  /** Delayed jobs that are tried again later. */
+  readonly postponed: ReadonlyArray<Postponed>
+}
+
+/** No changes, for those that have some of them only. */
+export const noChanges: LanesChanges = {
+  ended: [],
+  enqueued: [],
+  groups: [],
+  lanes: [],
+  restamped: [],
+  promotions: [],
+  delayed: [],
+  postponed: []
 }
 
 /** A job to insert, and its share (`internal/shares.ts`). 0 if it is pending. */
@@ -76,7 +93,9 @@ export const changesOf = (self: LoadedLanes): LanesChanges => {
       ahead: aheadIn(lane),
       weight: lane.weight,
       beside: (queuedIn.get(lane.lane) ?? []).map(({ job }) => job)
-    }))
+    })),
+    delayed: jobs.flatMap((entry) => entry.delayed ?? []),
+    postponed: self.postponed
   }
 }
 
@@ -99,7 +118,7 @@ const countersOf = (lane: LoadedLane): LaneCounters => {
 
 /** Returns whether a slot of the lane was freed. */
 const hasFreed = ({ lane }: LoadedLane, ended: ReadonlyArray<JobPlace>): boolean =>
-  ended.some((job) => job.lane === lane && job.state !== "pending")
+  ended.some((job) => job.lane === lane && (job.state === "queued" || job.state === "running"))
 
 /** The jobs with their shares: each queued one is behind the stored jobs of its lane, and those that were added before it. */
 const placed = (

@@ -14,7 +14,8 @@ import type { AloneQuestion, Checkpoint, ClaimTerms, LeaseTerms, RescueTerms } f
 import { type Held, isHeld, type StoredWorker } from "./workers.ts"
 
 /** A job as a store holds it. */
-export interface StoredJob extends JobPlace, Omit<NewJob, "state"> {
+export interface StoredJob extends Omit<JobPlace & NewJob, "state"> {
+  readonly state: Exclude<JobStatus["state"], "delayed">
   readonly checkpoint: Option.Option<Schema.Json>
   /** Whether a worker may claim it also if its pool has no room. */
   readonly resumable: boolean
@@ -147,7 +148,8 @@ export const toStatus = (job: StoredJob): JobStatus => ({
   epoch: job.epoch,
   attempt: job.attempt,
   enqueuedAt: job.enqueuedAt,
-  worker: Option.fromUndefinedOr(job.worker)
+  worker: Option.fromUndefinedOr(job.worker),
+  dueAt: Option.none()
 })
 
 // -----------------------------------------------------------------------------
