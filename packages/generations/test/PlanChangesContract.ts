@@ -141,6 +141,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
           lanes: [],
           restamped: [],
           promotions: [],
+          retried: [],
           delayed: [],
           postponed: []
         }])

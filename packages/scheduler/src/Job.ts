@@ -47,6 +47,8 @@ export interface JobStatus extends JobAddress, Lease {
   readonly state: "delayed" | "pending" | "queued" | "running"
   /** The current or last attempt, from 1. It is 0 before the first claim. */
   readonly attempt: number
+  /** Runs that failed, after which the job was delayed to run again. */
+  readonly failures: number
   /** When it was enqueued. Of a delayed job that became due: when it was placed in its lane. */
   readonly enqueuedAt: DateTime.Utc
   /** When a delayed job is due. `None` in the other states. */
@@ -64,9 +66,11 @@ export interface ClaimedJob<Payload = Schema.Json> extends JobAddress, Lease {
   /** From 1. Claims that ended with `release` do not count. */
   readonly attempt: number
   readonly attemptsMax: number
+  /** Runs that failed, after which the job was delayed to run again. */
+  readonly failures: number
   /** When it was enqueued. Of a delayed job: when it was placed in its lane, after it became due. */
   readonly enqueuedAt: DateTime.Utc
-  /** The time of the first claim, over all attempts. Like all times of a job, it is the database's. */
+  /** The time of the first claim since the last failure, over all attempts. Like all times of a job, it is the database's. */
   readonly startedAt: DateTime.Utc
   /** The time of this claim. The clock of the worker may differ, so measure how long the run takes from its start. */
   readonly claimedAt: DateTime.Utc

@@ -16,7 +16,7 @@
  *     yield* scheduler.save(lanes)
  */
 import * as Decision from "@kinora/persistence/Decision"
-import { Duration, Result } from "effect"
+import { Duration, Option, Result } from "effect"
 import { dueOf } from "./internal/delays.ts"
 import type { LoadedLanes } from "./internal/loadedLanes.ts"
 import * as Loaded from "./internal/loadedLanes.ts"
@@ -103,6 +103,23 @@ export const settle = (lanes: Lanes, { epoch, job }: Lease): Decision.Decision<L
   return end(lanes, found)
 }
 
+/**
+ * Ends the run of a running job under its lease, and delays the job, which runs again with its last checkpoint when it is
+ * due. Frees its slot. Its attempts and its time limit begin anew, and `failures` counts the run.
+ */
+export const retry = (
+  lanes: Lanes,
+  { delay, epoch, job }: Lease & Pick<Delay, "delay">
+): Decision.Decision<Lanes, JobAddress & { readonly state: "delayed" }, LeaseLost> => {
+  const found = Loaded.jobOf(lanes, job)
+  if (found?.state !== "running" || found.epoch !== epoch) return Result.fail(new LeaseLost({ job, epoch }))
+  const { group, lane } = found
+  const before = Loaded.laneById(lanes, lane)
+  const next = Loaded.retryJob(lanes, found, dueOf({ delay })?.millis ?? 0)
+  const value = { job, lane, group, state: "delayed" } as const
+  return Decision.accept(Loaded.setLane(next, before, Loaded.count(before, found.state, -1)), value)
+}
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -116,7 +133,9 @@ const rowOf = <Payload>(lanes: Lanes, command: Enqueue<Payload>) => ({
   kind: command.kind.name,
   payload: command.kind.encode(command.payload),
   attemptsMax: command.attemptsMax ?? lanes.defaults.attemptsMax,
-  timeLimit: command.timeLimit === undefined ? undefined : Math.ceil(Duration.toMillis(command.timeLimit))
+  timeLimit: command.timeLimit === undefined ? undefined : Math.ceil(Duration.toMillis(command.timeLimit)),
+  checkpoint: Option.none(),
+  failures: 0
 })
 
 type Ended = JobAddress & Pick<JobStatus, "state">

@@ -166,6 +166,8 @@ const changeEach = <L extends Lease>(
 
 const waiting = ({ jobs }: Tables.Tables, before: DateTime.Utc) =>
   Array.from(jobs.values())
-    .filter(({ enqueuedAt, epoch }) => epoch === 0 && enqueuedAt.epochMilliseconds < before.epochMilliseconds)
+    .filter(({ enqueuedAt, startedAt }) =>
+      startedAt === undefined && enqueuedAt.epochMilliseconds < before.epochMilliseconds
+    )
     .toSorted((a, b) => a.enqueuedAt.epochMilliseconds - b.enqueuedAt.epochMilliseconds || Leases.byPosition(a, b))
     .map(Leases.toStatus)

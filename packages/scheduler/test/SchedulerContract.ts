@@ -121,6 +121,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
             epoch: 1,
             attempt: 1,
             attemptsMax: 5,
+            failures: 0,
             enqueuedAt: start,
             startedAt: DateTime.add(start, { minutes: 1 }),
             claimedAt: DateTime.add(start, { minutes: 1 }),

@@ -432,6 +432,7 @@ const jobOf = (
     // Only a claimed job is released, so an attempt is there to take back.
     attempt: isRunning ? small.attempt + 1 : small.attempt,
     attemptsMax: small.attemptsMax + 1,
+    failures: index % 3,
     // Distinct, so that the order in which jobs exceed it is defined.
     timeLimit: small.timeLimitSeconds < 0 ? undefined : 1_000 * small.timeLimitSeconds + index,
     checkpoint: small.checkpoint === "none" ? Option.none() : Option.some(small.checkpoint),
@@ -507,6 +508,7 @@ const insertJobs = Effect.fnUntraced(function*(jobs: ReadonlyArray<Leases.Stored
       position: ["int8", ({ position }) => position],
       epoch: ["int4", ({ epoch }) => epoch],
       attempt: ["int4", ({ attempt }) => attempt],
+      failures: ["int4", ({ failures }) => failures],
       attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
       time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit],
       enqueued_at: ["timestamptz", ({ enqueuedAt }) => enqueuedAt],
@@ -558,6 +560,7 @@ const Row = Schema.Struct({
   epoch: Schema.Int,
   attempt: Schema.Int,
   attemptsMax: Schema.Int,
+  failures: Schema.Int,
   timeLimit: Schema.NullOr(Schema.BigInt),
   enqueuedAt: Schema.DateTimeUtcFromDate,
   startedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
@@ -575,7 +578,7 @@ const readJobs = Effect.gen(function*() {
   const rows = yield* decodeRows(sql`
     SELECT
       id AS job, lane_id AS lane, group_id AS "group", kind, payload, checkpoint, resumable, state, position, share, epoch, attempt,
-      attempts_max AS "attemptsMax", time_limit_ms AS "timeLimit", enqueued_at AS "enqueuedAt",
+      attempts_max AS "attemptsMax", failures, time_limit_ms AS "timeLimit", enqueued_at AS "enqueuedAt",
       started_at AS "startedAt", lease, lease_until AS "leaseUntil", alone_from AS "aloneFrom", worker
     FROM scheduler_job
     ORDER BY id

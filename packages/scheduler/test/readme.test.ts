@@ -19,6 +19,12 @@ it.live("prints what the example with delayed jobs shows", () =>
     assert.strictEqual(printed, "delayed\ndelayed\nqueued\nYour render has started\nYour render is ready")
   }))
 
+it.live("prints what the example with retries shows", () =>
+  Effect.gen(function*() {
+    const printed = yield* Example.printed(() => import("../example/retry.ts"))
+    assert.strictEqual(printed, "2 Error: busy for the 3. time")
+  }))
+
 it.effect("stores each result once, as the handler of the README does", () =>
   Effect.gen(function*() {
     const scheduler = yield* Scheduler.Scheduler
@@ -37,7 +43,7 @@ it.effect("stores each result once, as the handler of the README does", () =>
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "settle", "promise", "processes", "schema", "delayed"]) {
+  for (const example of ["memory", "postgres", "settle", "promise", "processes", "schema", "delayed", "retry"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

@@ -37,6 +37,9 @@ export interface StoredDelayed extends Delayed {
   readonly tryAt: DateTime.Utc
   /** How often its group was full when it was to be placed. */
   readonly refusals: number
+  readonly checkpoint: Option.Option<Schema.Json>
+  /** Runs that failed. */
+  readonly failures: number
 }
 
 /** A due job that is tried again later, since it could not be placed. */
@@ -62,6 +65,7 @@ export const toStatus = (job: StoredDelayed): JobStatus => ({
   ...placeOfDelayed(job),
   kind: job.kind,
   attempt: 0,
+  failures: job.failures,
   enqueuedAt: job.enqueuedAt,
   worker: Option.none(),
   dueAt: Option.some(job.dueAt)

@@ -72,6 +72,8 @@ export interface LoadedJob {
   readonly added: { readonly job: NewJob; readonly order: number } | undefined
   /** The delayed row to insert. */
   readonly delayed: NewDelayed | undefined
+  /** Milliseconds after which a stored job that failed is due again. */
+  readonly retry?: number | undefined
 }
 
 /** A job to insert. */
@@ -82,6 +84,9 @@ export interface NewJob extends JobAddress, Lease {
   readonly attemptsMax: number
   /** Milliseconds. */
   readonly timeLimit: number | undefined
+  readonly checkpoint: Option.Option<Schema.Json>
+  /** Runs that failed. */
+  readonly failures: number
 }
 
 /** A set of lanes as a store reads it. */
@@ -192,6 +197,13 @@ export const addJob = (self: LoadedLanes, job: NewJob): LoadedLanes => {
 /** Adds a delayed job. Throws if the lanes have it already. */
 export const addDelayed = (self: LoadedLanes, job: NewDelayed): LoadedLanes =>
   addEntry(self, { ...job, state: "delayed" }, { added: undefined, delayed: job })
+
+/** Delays a stored job that failed, so that it runs again. */
+export const retryJob = (self: LoadedLanes, place: JobPlace, millis: number): LoadedLanes => {
+  const current: JobPlace = { ...place, state: "delayed" }
+  const entry: LoadedJob = { stored: place, current, added: undefined, delayed: undefined, retry: millis }
+  return { ...self, jobs: HashMap.set(self.jobs, place.job, entry) }
+}
 
 /** Leaves a due job delayed, and tries it again later. */
 export const postpone = (self: LoadedLanes, job: Postponed): LoadedLanes => ({

@@ -40,7 +40,7 @@ export const makeSave = Effect.gen(function*() {
     const changes = changesOf(lanes)
     const { promoted, restamped } = yield* store.apply(changes)
     // A claim skips jobs that are restamped meanwhile, and needs a wake-up to find them. A delayed job may be the next one that is due.
-    const hasWork = promoted.length > 0 || restamped > 0 || changes.delayed.length > 0 ||
+    const hasWork = promoted.length > 0 || restamped > 0 || changes.delayed.length + changes.retried.length > 0 ||
       changes.enqueued.some((job) => job.state === "queued")
     if (hasWork) yield* announce
     return { promoted }

@@ -10,18 +10,24 @@ import { placeOf } from "./place.ts"
  * and is tried again after a pause.
  */
 export const placeDue = (lanes: LoadedLanes, delayed: StoredDelayed): LoadedLanes => {
-  const { attemptsMax, epoch, group, job, kind, lane: id, payload, timeLimit, waitingMax } = delayed
+  const { dueAt: _, enqueuedAt: __, refusals, tryAt: ___, waitingMax, ...row } = delayed
+  const { failures, group, job, lane: id } = delayed
   const current = Loaded.jobOf(lanes, job)
   // Cancelled, or placed by another worker.
   if (current === undefined) return lanes
   const lane = Loaded.laneOf(lanes, delayed)
-  const placed = placeOf(lanes, lane, { lane: id, group, cap: lane.cap, waitingMax })
+  // A job that failed was accepted before, and would starve in a group that is always full.
+  const max = failures > 0 ? Infinity : waitingMax
+  const placed = placeOf(lanes, lane, { lane: id, group, cap: lane.cap, waitingMax: max })
   if (current.state !== "delayed" || Result.isFailure(placed)) {
-    return Loaded.postpone(lanes, { job, millis: pauseOf(delayed.refusals) })
+    return Loaded.postpone(lanes, { job, millis: pauseOf(refusals) })
   }
   const state = placed.success
-  const added = { job, lane: id, group, epoch, kind, payload, state, attemptsMax, timeLimit }
-  return Loaded.setLane(Loaded.addJob(Loaded.removeJob(lanes, job), added), lane, Loaded.count(lane, state, 1))
+  return Loaded.setLane(
+    Loaded.addJob(Loaded.removeJob(lanes, job), { ...row, state }),
+    lane,
+    Loaded.count(lane, state, 1)
+  )
 }
 
 // -----------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import * as Audit from "../audit.ts"
 import type { NewDelayed } from "../delays.ts"
 import * as Delays from "../delays.ts"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
-import type { LanesChanges, PlacedJob, Promotion } from "../laneChanges.ts"
+import type { LanesChanges, PlacedJob, Promotion, Retried } from "../laneChanges.ts"
 import { byPosition, type StoredJob } from "../leases.ts"
 import { emptyLane, LaneMoved, type LanesState, StaleLanes } from "../loadedLanes.ts"
 import { restamp, shareOf } from "../shares.ts"
@@ -49,6 +49,7 @@ export const apply = (
     if (state === "delayed") tables.delayed.delete(job)
     else tables.remove(job)
   }
+  for (const job of changes.retried) retry(tables, job, now)
   const duplicate = [...changes.enqueued, ...changes.delayed].find(({ job }) =>
     tables.jobs.has(job) || tables.delayed.has(job)
   )
@@ -101,8 +102,8 @@ export const countersOf = ({ groups, lanes }: Tables, ids: ReadonlyArray<GroupId
 // internal
 // -----------------------------------------------------------------------------
 
-const isStale = (tables: Tables, { ended, groups, lanes }: LanesChanges): boolean =>
-  ended.some(({ epoch, job, state }) => {
+const isStale = (tables: Tables, { ended, groups, lanes, retried }: LanesChanges): boolean =>
+  [...ended, ...retried].some(({ epoch, job, state }) => {
     if (state === "delayed") return !tables.delayed.has(job)
     const stored = tables.jobs.get(job)
     return stored?.state !== state || stored.epoch !== epoch
@@ -122,14 +123,23 @@ const duplicateOf = ({ job }: PlacedJob | NewDelayed) =>
 
 const delayedOf = ({ due, ...job }: NewDelayed, now: DateTime.Utc) => {
   const dueAt = due.at ?? DateTime.addDuration(now, due.millis)
-  return { ...job, enqueuedAt: now, dueAt, tryAt: dueAt, refusals: 0 }
+  return { ...job, enqueuedAt: now, dueAt, tryAt: dueAt, refusals: 0, failures: 0, checkpoint: Option.none() }
+}
+
+const retry = (tables: Tables, { job: id, millis }: Retried, now: DateTime.Utc) => {
+  const found = tables.jobs.get(id)
+  if (found === undefined) return
+  const { attemptsMax, checkpoint, enqueuedAt, epoch, failures, group, job, kind, lane, payload, timeLimit } = found
+  const kept = { job, lane, group, epoch, kind, payload, attemptsMax, timeLimit, checkpoint, enqueuedAt }
+  const dueAt = DateTime.addDuration(now, millis)
+  tables.remove(id)
+  tables.delayed.set(id, { ...kept, waitingMax: undefined, dueAt, tryAt: dueAt, refusals: 0, failures: failures + 1 })
 }
 
 const insert = (tables: Tables, job: PlacedJob, now: DateTime.Utc) =>
   tables.put({
     ...job,
     attempt: 0,
-    checkpoint: Option.none(),
     resumable: false,
     enqueuedAt: now,
     startedAt: undefined,

@@ -2,7 +2,7 @@
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
 import { StorageError } from "@kinora/persistence/StorageError"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type LanesChanges, noChanges, type PlacedJob, type Promotion } from "../laneChanges.ts"
 import { type JobPlace, StaleLanes } from "../loadedLanes.ts"
@@ -13,7 +13,10 @@ import { offeredKinds } from "./workers.ts"
 
 /** Applies changes. */
 export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: LanesChanges) {
-  const { delayed, ended, enqueued, groups, lanes, postponed, promotions, restamped } = changes
+  const { delayed, ended, enqueued, groups, lanes, postponed, promotions, restamped, retried } = changes
+  if ((yield* Delays.retry(sql, retried, yield* DatabaseTime.now)) !== retried.length) {
+    return yield* Effect.die(new StaleLanes())
+  }
   // Before others are inserted, since a new job may have the id of an ended one. Otherwise with the counters, in one round trip.
   const isFirst = ended.length > 0 && enqueued.length + delayed.length > 0
   if (isFirst) {
@@ -46,7 +49,7 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
 // internal
 // -----------------------------------------------------------------------------
 
-type Written = Omit<LanesChanges, "postponed" | "promotions">
+type Written = Omit<LanesChanges, "postponed" | "promotions" | "retried">
 
 /** The index of a table refuses most duplicates, but not a delayed job with the id of another one. */
 const duplicate = () =>
@@ -74,6 +77,8 @@ const enqueuedColumns: Rows.Columns<PlacedJob> = {
   lane_id: ["text", ({ lane }) => lane],
   group_id: ["text", ({ group }) => group],
   ...Rows.fields({ epoch: "int4", kind: "text", payload: "json", state: "text", share: "float8" }),
+  checkpoint: ["json?", ({ checkpoint }) => Option.getOrNull(checkpoint)],
+  failures: ["int4", ({ failures }) => failures],
   attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
   time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit]
 }
@@ -81,9 +86,10 @@ const enqueuedColumns: Rows.Columns<PlacedJob> = {
 const insertJobs = (sql: SqlClient.SqlClient, enqueued: ReadonlyArray<PlacedJob>, now: Statement.Fragment) =>
   sql`
     INSERT INTO scheduler_job (
-      id, lane_id, group_id, epoch, kind, payload, state, share, attempts_max, time_limit_ms, enqueued_at
+      id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms, enqueued_at
     )
-    SELECT id, lane_id, group_id, epoch, kind, payload, state, share, attempts_max, time_limit_ms, ${now}
+    SELECT
+      id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms, ${now}
     FROM ${Rows.table("new", enqueued, enqueuedColumns, { place: "place" })}
     -- An aggregate, so that the index finds the few ids also before the table was analyzed.
     WHERE (SELECT count(*) FROM scheduler_delayed AS job WHERE job.id = new.id) = 0
@@ -191,12 +197,12 @@ export const restampStatement = (
       SELECT locked.id, ranked.share
       FROM (
         SELECT
-          held.id, held.share AS before, held.state, held.epoch,
+          held.id, held.share AS before, held.state, held.started_at,
           least(row_number() OVER (PARTITION BY lane.id ORDER BY held.position) - 1, ${aheadMax})::float8
             / lane.weight AS share
         FROM ${Rows.table("lane", restamped, restampColumns)}
         CROSS JOIN LATERAL (
-          SELECT id, position, state, epoch, share FROM scheduler_job
+          SELECT id, position, state, started_at, share FROM scheduler_job
           WHERE lane_id = lane.id AND state <> 'pending' AND id <> ALL(${
     Rows.array("uuid", ended.map(({ job }) => job))
   })
@@ -207,7 +213,7 @@ export const restampStatement = (
       CROSS JOIN LATERAL (
         SELECT id FROM scheduler_job WHERE id = ranked.id AND state = 'queued' FOR UPDATE SKIP LOCKED
       ) AS locked
-      WHERE ranked.state = 'queued' AND ranked.epoch = 0 AND ranked.before <> ranked.share
+      WHERE ranked.state = 'queued' AND ranked.started_at IS NULL AND ranked.before <> ranked.share
     ) AS next
     WHERE job.id = next.id
     RETURNING 1

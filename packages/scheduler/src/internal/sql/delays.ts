@@ -5,6 +5,7 @@ import { Duration, Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { NewDelayed, Postponed, StoredDelayed } from "../delays.ts"
 import type { JobId } from "../ids.ts"
+import type { Retried } from "../laneChanges.ts"
 import type { JobPlace } from "../loadedLanes.ts"
 import { addressColumns, addressFields, decodePlaces } from "./rows.ts"
 
@@ -26,13 +27,15 @@ export const findDue = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, job
     SELECT
       ${sql.literal(addressColumns)}, job.epoch, job.kind, job.payload, job.attempts_max AS "attemptsMax",
       job.time_limit_ms AS "timeLimit", job.waiting_max AS "waitingMax", job.enqueued_at AS "enqueuedAt",
-      job.due_at AS "dueAt", job.try_at AS "tryAt", job.refusals
+      job.due_at AS "dueAt", job.try_at AS "tryAt", job.refusals,
+      job.failures, job.checkpoint
     FROM scheduler_delayed AS job
     WHERE job.id = ANY(${Rows.array("uuid", jobs)}) AND job.try_at <= ${now}
     ORDER BY job.due_at, job.id
   `)
-  return rows.map(({ timeLimit, waitingMax, ...row }): StoredDelayed => ({
+  return rows.map(({ checkpoint, timeLimit, waitingMax, ...row }): StoredDelayed => ({
     ...row,
+    checkpoint: Option.fromNullOr(checkpoint),
     timeLimit: timeLimit === null ? undefined : Number(timeLimit),
     waitingMax: waitingMax ?? undefined
   }))
@@ -89,6 +92,33 @@ export const remove = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobPlace>) 
     DELETE FROM scheduler_delayed WHERE id = ANY(${Rows.array("uuid", jobs.map(({ job }) => job))}) RETURNING 1
   `
 
+/** Delays running jobs that failed. Returns how many ran under the epochs that were loaded. */
+export const retry = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, jobs: ReadonlyArray<Retried>, now: Statement.Fragment) {
+    if (jobs.length === 0) return 0
+    const moved = yield* sql`
+      WITH ended AS (
+        DELETE FROM scheduler_job AS job
+        USING ${Rows.table("failed", jobs, retriedColumns)}
+        WHERE job.id = failed.id AND job.state = 'running' AND job.epoch = failed.epoch
+        RETURNING
+          job.id, job.lane_id, job.group_id, job.epoch, job.kind, job.payload, job.checkpoint, job.failures, job.attempts_max,
+          job.time_limit_ms, job.enqueued_at, ${now} + failed.millis * interval '1 millisecond' AS due_at
+      )
+      INSERT INTO scheduler_delayed (
+        id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, attempts_max, time_limit_ms, enqueued_at,
+        due_at, try_at
+      )
+      SELECT
+        id, lane_id, group_id, epoch, kind, payload, checkpoint, failures + 1, attempts_max, time_limit_ms, enqueued_at,
+        due_at, due_at
+      FROM ended
+      RETURNING 1
+    `
+    return moved.length
+  }
+)
+
 /** Sets when due jobs are tried again. */
 export const postpone = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<Postponed>, now: Statement.Fragment) =>
   sql`
@@ -101,6 +131,11 @@ export const postpone = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<Postponed
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const retriedColumns: Rows.Columns<Retried> = {
+  id: ["uuid", ({ job }) => job],
+  ...Rows.fields({ epoch: "int4", millis: "float8" })
+}
 
 const postponedColumns: Rows.Columns<Postponed> = {
   id: ["uuid", ({ job }) => job],
@@ -120,7 +155,9 @@ const decodeDelayed = Rows.decodeAll(Schema.Struct({
   enqueuedAt: Rows.timestamptz,
   dueAt: Rows.timestamptz,
   tryAt: Rows.timestamptz,
-  refusals: Schema.Int
+  refusals: Schema.Int,
+  failures: Schema.Int,
+  checkpoint: Schema.Json
 }))
 
 const decodeDueIn = Rows.decodeAll(Schema.Struct({ millis: Schema.NullOr(Schema.Number) }))

@@ -191,3 +191,16 @@ export const delayedJobs = Migrations.statements((sql) => [
   sql`CREATE INDEX scheduler_delayed_due ON scheduler_delayed (try_at, id)`,
   sql`CREATE INDEX scheduler_delayed_of_lane ON scheduler_delayed (lane_id)`
 ])
+
+/**
+ * Jobs that run again after a failure. They are delayed meanwhile, and keep their epoch, so that `epoch = 0` no longer means that
+ * a job has not started: `started_at IS NULL` does. Workers of earlier builds leave the shares of such jobs as they are.
+ */
+export const retries = Migrations.statements((sql) => [
+  sql`ALTER TABLE scheduler_job ADD COLUMN failures int4 NOT NULL DEFAULT 0 CHECK (failures >= 0)`,
+  sql`
+    ALTER TABLE scheduler_delayed
+      ADD COLUMN failures int4 NOT NULL DEFAULT 0 CHECK (failures >= 0),
+      ADD COLUMN checkpoint json
+  `
+])

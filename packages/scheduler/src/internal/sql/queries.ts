@@ -25,7 +25,7 @@ export const waiting = Effect.fnUntraced(
     return yield* decodeStatuses(sql`
       SELECT ${sql.literal(statusColumns)} FROM scheduler_job AS job
       WHERE job.state <> 'running'
-        AND job.epoch = 0
+        AND job.started_at IS NULL
         AND job.enqueued_at < ${DatabaseTime.before(now, age)}
         AND job.id <> ALL(${Rows.array("uuid", except)})
       ORDER BY job.enqueued_at, job.position

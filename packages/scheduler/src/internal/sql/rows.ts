@@ -30,11 +30,12 @@ export const decodePlaces = Rows.decodeAll(Schema.Struct({ ...addressFields, sta
 
 /** Columns of a `JobStatus`. */
 export const statusColumns =
-  `${placeColumns}, job.kind, job.attempt, job.enqueued_at AS "enqueuedAt", job.worker, NULL::timestamptz AS "dueAt"`
+  `${placeColumns}, job.kind, job.attempt, job.failures, job.enqueued_at AS "enqueuedAt", job.worker,
+    NULL::timestamptz AS "dueAt"`
 
 /** The same columns, from `scheduler_delayed AS job`. */
 export const delayedStatusColumns =
-  `${addressColumns}, 'delayed', job.epoch, job.kind, 0, job.enqueued_at, NULL, job.due_at`
+  `${addressColumns}, 'delayed', job.epoch, job.kind, 0, job.failures, job.enqueued_at, NULL, job.due_at`
 
 const StatusRow = Schema.Struct({
   ...addressFields,
@@ -42,6 +43,7 @@ const StatusRow = Schema.Struct({
   state: State,
   epoch: Schema.Int,
   attempt: Schema.Int,
+  failures: Schema.Int,
   enqueuedAt: Rows.timestamptz,
   worker: Schema.NullOr(Schema.String),
   dueAt: Schema.NullOr(Rows.timestamptz)
@@ -65,7 +67,7 @@ const decodeStatusRows = Rows.decodeAll(StatusRow)
 
 /** Columns of a `ClaimedJob` except `claimedAt`, and its state. */
 export const claimedColumns = `
-  ${placeColumns}, job.kind, job.payload, job.checkpoint, job.attempt, job.attempts_max AS "attemptsMax",
+  ${placeColumns}, job.kind, job.payload, job.checkpoint, job.attempt, job.attempts_max AS "attemptsMax", job.failures,
   job.enqueued_at AS "enqueuedAt", job.started_at AS "startedAt", job.time_limit_ms AS "timeLimit", job.position,
   job.share
 `
@@ -80,6 +82,7 @@ const ClaimedRow = Schema.Struct({
   epoch: Schema.Int,
   attempt: Schema.Int,
   attemptsMax: Schema.Int,
+  failures: Schema.Int,
   enqueuedAt: Rows.timestamptz,
   startedAt: Rows.timestamptz,
   claimedAt: Rows.timestamptz,
@@ -110,6 +113,7 @@ export const toClaimed = (row: typeof ClaimedRow.Type): ClaimedJob => ({
   epoch: row.epoch,
   attempt: row.attempt,
   attemptsMax: row.attemptsMax,
+  failures: row.failures,
   enqueuedAt: row.enqueuedAt,
   startedAt: row.startedAt,
   claimedAt: row.claimedAt,
