@@ -163,7 +163,7 @@ export interface JobHandler {
     | undefined
   /**
    * Binds the handler to a worker. `fold` turns a function that settles a set of jobs into
-   * one that settles a single job; without a function it ends the job. `retry` delays a job whose
+   * one that settles a single job; without a function it ends the job. `retry`, if it is given, delays a job whose
    * run has failed. The result runs a job, or fails it with the given reason, and returns the
    * effect that settles or delays it.
    */
@@ -172,7 +172,7 @@ export interface JobHandler {
       name: string,
       settle: ((settlements: ReadonlyArray<Settlement<Outcome>>) => Effect.Effect<void, StorageError>) | undefined
     ) => (settlement: Settlement<Outcome>) => Effect.Effect<void, StorageError>,
-    retry: (job: ClaimedJob, delay: Duration.Duration) => Effect.Effect<void, StorageError>
+    retry?: (job: ClaimedJob, delay: Duration.Duration) => Effect.Effect<void, StorageError>
   ) => (
     job: ClaimedJob,
     failure: TimeLimitExceeded | AttemptsExhausted | undefined
@@ -197,7 +197,7 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
         ? yield* Effect.exit(limited(job, run(job)))
         : Exit.fail(failure)
       const pause = yield* pauseOf(options.retry, job, exit)
-      if (pause !== undefined) return retry(job, pause)
+      if (pause !== undefined && retry !== undefined) return retry(job, pause)
       const outcome = Exit.isSuccess(exit) ? exit.value : yield* options.failed(job, exit.cause)
       return settle({ job, outcome })
     })

@@ -107,13 +107,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         const world = yield* makeWorld
         const runs: Array<number> = []
         const outcomes: Array<string> = []
-        const causes = [
+        const causes: ReadonlyArray<ReadonlyArray<Effect.Effect<void, Busy | Broken>>> = [
           [Effect.fail(new Busy()), Effect.fail(new Busy()), Effect.void],
           [Effect.fail(new Busy()), Effect.fail(new Busy()), Effect.fail(new Busy())],
           [Effect.fail(new Broken())],
           [Effect.die("a bug")]
         ]
-        const handler = JobHandler.make({
+        const handler = JobHandler.make<{ readonly n: number }, string, Busy | Broken>({
           kind: world.kind,
           run: ({ failures, payload: { n } }) =>
             Effect.sync(() => runs.push(n)).pipe(
@@ -123,7 +123,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
           retry: {
             attempts: 3,
             backoff: (failures) => ({ minutes: failures }),
-            while: (error: Busy | Broken) => error._tag === "Busy"
+            while: (error) => error._tag === "Busy"
           },
           failed: ({ failures, payload }, cause) =>
             Effect.succeed(`${JSON.stringify(payload)} failed after ${failures}: ${cause.reasons[0]?._tag}`),
