@@ -23,7 +23,7 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
   const queue: JobQueue = {
     name: "kinora",
     database: url,
-    empty: PostgresServer.truncate(url, "scheduler_job", "scheduler_lane", "scheduler_group"),
+    empty: PostgresServer.truncate(url, "scheduler_job", "scheduler_delayed", "scheduler_lane", "scheduler_group"),
     fill: (jobs, groups) => provided(enqueueAll(Array.from({ length: jobs }, (_, n) => `lane-${n % groups}`))),
     block: Effect.fnUntraced(function*(jobs) {
       const scheduler = yield* Scheduler.Scheduler

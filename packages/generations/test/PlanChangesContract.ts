@@ -140,7 +140,10 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
           groups: [],
           lanes: [],
           restamped: [],
-          promotions: []
+          promotions: [],
+          retried: [],
+          delayed: [],
+          postponed: []
         }])
       }))
 

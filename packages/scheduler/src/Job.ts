@@ -24,6 +24,8 @@ export interface Lease {
 /**
  * A job that has not ended.
  *
+ *     enqueue with a delay ───▶ delayed ───▶ decided like an enqueue when it is due
+ *
  *                  slot free                    claim
  *     enqueue ───────────────────▶ queued ─────────────────▶ running ───▶ settle
  *        │                         ▲    ▲                     │  │ ▲
@@ -31,20 +33,26 @@ export interface Lease {
  *        └────────────▶ pending ◀──┘     release, rescue        rescue of a job
  *                                swap    (keeps its slot)       without attempts left
  *
+ * - `delayed`: is not due yet. It neither holds a slot nor counts as waiting.
  * - `pending`: waits for a slot of its lane.
  * - `queued`: holds a slot and waits for a worker.
  * - `running`: holds a slot and is leased to a worker.
  *
  * `swapSlots` exchanges a queued job that no worker claims with a pending one that a worker claims.
- * `cancel` ends a pending or queued job, `settle` a running one. The scheduler deletes the
+ * `cancel` ends a delayed, pending or queued job, `settle` a running one. The scheduler deletes the
  * row of a job that ends; its outcome belongs to the application.
  */
 export interface JobStatus extends JobAddress, Lease {
   readonly kind: string
-  readonly state: "pending" | "queued" | "running"
+  readonly state: "delayed" | "pending" | "queued" | "running"
   /** The current or last attempt, from 1. It is 0 before the first claim. */
   readonly attempt: number
+  /** Runs that failed, after which the job was delayed to run again. */
+  readonly failures: number
+  /** When it was enqueued. Of a delayed job that became due: when it was placed in its lane. */
   readonly enqueuedAt: DateTime.Utc
+  /** When a delayed job is due. `None` in the other states. */
+  readonly dueAt: Option.Option<DateTime.Utc>
   /** The current or last worker. */
   readonly worker: Option.Option<string>
 }
@@ -58,8 +66,11 @@ export interface ClaimedJob<Payload = Schema.Json> extends JobAddress, Lease {
   /** From 1. Claims that ended with `release` do not count. */
   readonly attempt: number
   readonly attemptsMax: number
+  /** Runs that failed, after which the job was delayed to run again. */
+  readonly failures: number
+  /** When it was enqueued. Of a delayed job: when it was placed in its lane, after it became due. */
   readonly enqueuedAt: DateTime.Utc
-  /** The time of the first claim, over all attempts. Like all times of a job, it is the database's. */
+  /** The time of the first claim since the last failure, over all attempts. Like all times of a job, it is the database's. */
   readonly startedAt: DateTime.Utc
   /** The time of this claim. The clock of the worker may differ, so measure how long the run takes from its start. */
   readonly claimedAt: DateTime.Utc

@@ -15,7 +15,7 @@
  * job, since `settle` checks the epoch.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { type Cause, DateTime, Duration, Effect, Exit, Option, Schema } from "effect"
+import { Cause, DateTime, Duration, Effect, Exit, Option, Schema } from "effect"
 import type { LeftAttempt, LeftReason } from "./internal/leftAttempt.ts"
 import type { ClaimedJob } from "./Job.ts"
 import * as JobKind from "./JobKind.ts"
@@ -66,6 +66,9 @@ interface JobHandlerOptions<Payload, Outcome, E> {
    */
   readonly run: (job: ClaimedJob<Payload>) => Effect.Effect<Outcome, E>
 
+  /** Runs the job again after a failure of `run`. Default: the job ends, after `failed`. */
+  readonly retry?: Retry<NoInfer<E>> | undefined
+
   /**
    * Returns the outcome of a job that did not succeed. The cause is the failure or defect
    * of `run`, `TimeLimitExceeded`, or `AttemptsExhausted`. The payload is the stored JSON,
@@ -86,6 +89,20 @@ interface JobHandlerOptions<Payload, Outcome, E> {
   readonly settle?:
     | ((settlements: ReadonlyArray<Settlement<Outcome>>) => Effect.Effect<void, StorageError>)
     | undefined
+}
+
+/**
+ * When a job runs again after `run` has failed. The failed run frees its slot, and the job is delayed (`Lanes.retry`). It keeps
+ * its checkpoint, and its attempts and its time limit begin anew. Defects, `TimeLimitExceeded` and `AttemptsExhausted` are
+ * not retried.
+ */
+export interface Retry<E> {
+  /** Number of runs that may fail. The failure of the last one ends the job, and is passed to `failed`. */
+  readonly attempts: number
+  /** Pause after a number of failures, from 1. Default: 1 second, twice as long after each failure, at most 1 hour. */
+  readonly backoff?: Duration.Input | ((failures: number) => Duration.Input) | undefined
+  /** Whether a failure is retried; the others end the job. Default: all. */
+  readonly while?: ((error: E) => boolean) | undefined
 }
 
 /** A limit that some pools of a kind share, for example because their jobs use the same device. */
@@ -146,14 +163,16 @@ export interface JobHandler {
     | undefined
   /**
    * Binds the handler to a worker. `fold` turns a function that settles a set of jobs into
-   * one that settles a single job; without a function it ends the job. The result runs a
-   * job, or fails it with the given reason, and returns the effect that settles it.
+   * one that settles a single job; without a function it ends the job. `retry`, if it is given, delays a job whose
+   * run has failed. The result runs a job, or fails it with the given reason, and returns the
+   * effect that settles or delays it.
    */
   readonly prepare: (
     fold: <Outcome>(
       name: string,
       settle: ((settlements: ReadonlyArray<Settlement<Outcome>>) => Effect.Effect<void, StorageError>) | undefined
-    ) => (settlement: Settlement<Outcome>) => Effect.Effect<void, StorageError>
+    ) => (settlement: Settlement<Outcome>) => Effect.Effect<void, StorageError>,
+    retry?: (job: ClaimedJob, delay: Duration.Duration) => Effect.Effect<void, StorageError>
   ) => (
     job: ClaimedJob,
     failure: TimeLimitExceeded | AttemptsExhausted | undefined
@@ -169,7 +188,7 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
   paused: Effect.map(options.paused ?? Effect.succeed([]), (pools) => kindsOf(options.kind, pools)),
   claimed: options.claimed,
   left: options.left,
-  prepare: (fold) => {
+  prepare: (fold, retry) => {
     const settle = fold(`JobHandler.settle ${options.kind.name}`, options.settle)
     const run = (job: ClaimedJob) =>
       Effect.suspend(() => options.run({ ...job, payload: options.kind.decode(job.payload) }))
@@ -177,6 +196,8 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
       const exit: Exit.Exit<Outcome, E | TimeLimitExceeded | AttemptsExhausted> = failure === undefined
         ? yield* Effect.exit(limited(job, run(job)))
         : Exit.fail(failure)
+      const pause = yield* pauseOf(options.retry, job, exit)
+      if (pause !== undefined && retry !== undefined) return retry(job, pause)
       const outcome = Exit.isSuccess(exit) ? exit.value : yield* options.failed(job, exit.cause)
       return settle({ job, outcome })
     })
@@ -189,6 +210,35 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
 
 const kindsOf = <Payload>(kind: JobKind.JobKind<Payload>, pools: ReadonlyArray<string>): ReadonlyArray<string> =>
   pools.map((name) => JobKind.pool(kind, name).name)
+
+/** Returns after which pause the job runs again, or `undefined` if it ends. Functions that throw end it. */
+const pauseOf = <E>(
+  retry: Retry<E> | undefined,
+  { failures, job }: ClaimedJob,
+  exit: Exit.Exit<unknown, E | TimeLimitExceeded | AttemptsExhausted>
+): Effect.Effect<Duration.Duration | undefined> => {
+  if (retry === undefined || Exit.isSuccess(exit) || failures + 1 >= retry.attempts) return Effect.succeed(undefined)
+  const { backoff = doubled, while: isRetried = () => true } = retry
+  const error = exit.cause.reasons.every(Cause.isFailReason) ? Cause.findErrorOption(exit.cause) : Option.none()
+  if (Option.isNone(error) || isEnd(error.value)) return Effect.succeed(undefined)
+  const failure = error.value
+  return Effect.sync(() =>
+    isRetried(failure)
+      ? Duration.fromInputUnsafe(typeof backoff === "function" ? backoff(failures + 1) : backoff)
+      : undefined
+  ).pipe(
+    Effect.tap((pause) =>
+      pause === undefined ? Effect.void : Effect.logDebug("A job failed and runs again later", { job, failure })
+    ),
+    Effect.catchCause((cause) => Effect.as(Effect.logError("Deciding about a retry failed", cause), undefined))
+  )
+}
+
+const isEnd = (error: unknown): error is TimeLimitExceeded | AttemptsExhausted =>
+  Schema.is(TimeLimitExceeded)(error) || Schema.is(AttemptsExhausted)(error)
+
+const doubled = (failures: number): Duration.Duration =>
+  Duration.min(Duration.seconds(2 ** Math.min(failures - 1, 20)), Duration.hours(1))
 
 /** Interrupts the run at its time limit, which may have passed before this attempt started. */
 const limited = <A, E>(job: ClaimedJob, run: Effect.Effect<A, E>): Effect.Effect<A, E | TimeLimitExceeded> => {

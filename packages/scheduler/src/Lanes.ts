@@ -16,11 +16,12 @@
  *     yield* scheduler.save(lanes)
  */
 import * as Decision from "@kinora/persistence/Decision"
-import { Duration, Result } from "effect"
+import { Duration, Option, Result } from "effect"
+import { dueOf } from "./internal/delays.ts"
 import type { LoadedLanes } from "./internal/loadedLanes.ts"
 import * as Loaded from "./internal/loadedLanes.ts"
 import { placeOf } from "./internal/place.ts"
-import type { Enqueue } from "./internal/requests.ts"
+import type { Delay, Enqueue } from "./internal/requests.ts"
 import type { JobAddress, JobStatus, Lease } from "./Job.ts"
 import { AlreadyRunning, LeaseLost, NotFound, type QueueFull } from "./SchedulerError.ts"
 
@@ -50,18 +51,33 @@ export const enqueue = <Payload>(
   if (Result.isFailure(placed)) return Result.fail(placed.failure)
   const state = placed.success
   const enqueued = { job, lane: lane.lane, group, state } as const
-  const next = Loaded.addJob(lanes, {
-    ...enqueued,
-    kind: command.kind.name,
-    payload: command.kind.encode(command.payload),
-    attemptsMax: command.attemptsMax ?? lanes.defaults.attemptsMax,
-    timeLimit: command.timeLimit === undefined ? undefined : Math.ceil(Duration.toMillis(command.timeLimit))
-  })
+  const next = Loaded.addJob(lanes, { ...rowOf(lanes, command), state })
   return Decision.accept(Loaded.setLane(next, lane, Loaded.count({ ...lane, cap, weight }, state, 1)), enqueued)
 }
 
 /**
- * Ends a job that no worker has started, and returns it with its last state. A job that
+ * Adds a job that does not start before it is due. It takes no slot and does not count as waiting. When it is due, it is
+ * placed like a job that is enqueued then, under the cap and the weight that the lane has then. The lane gets those of the
+ * command now. A job without a delay is due immediately. Throws like `enqueue`, and if both `delay` and `runAt` are given.
+ */
+export const delay = <Payload>(
+  lanes: Lanes,
+  command: Enqueue<Payload> & Delay
+): Decision.Decision<Lanes, JobAddress & { readonly state: "delayed" }> => {
+  const { cap, group, job, waitingMax, weight = 1 } = command
+  const lane = Loaded.laneOf(lanes, command)
+  const due = dueOf(command) ?? { at: undefined, millis: 0 }
+  const next = Loaded.addDelayed(lanes, { ...rowOf(lanes, command), waitingMax, due })
+  return Decision.accept(Loaded.setLane(next, lane, { ...lane, cap, weight }), {
+    job,
+    lane: lane.lane,
+    group,
+    state: "delayed"
+  })
+}
+
+/**
+ * Ends a delayed, pending or queued job that no worker has started, and returns it with its last state. A job that
  * was started once is refused with `AlreadyRunning`, also while it waits for its next worker.
  */
 export const cancel = (lanes: Lanes, job: string): Decision.Decision<Lanes, Ended, NotFound | AlreadyRunning> => {
@@ -87,9 +103,40 @@ export const settle = (lanes: Lanes, { epoch, job }: Lease): Decision.Decision<L
   return end(lanes, found)
 }
 
+/**
+ * Ends the run of a running job under its lease, and delays the job, which runs again with its last checkpoint when it is
+ * due. Frees its slot. Its attempts and its time limit begin anew, and `failures` counts the run.
+ */
+export const retry = (
+  lanes: Lanes,
+  { delay, epoch, job }: Lease & Pick<Delay, "delay">
+): Decision.Decision<Lanes, JobAddress & { readonly state: "delayed" }, LeaseLost> => {
+  const found = Loaded.jobOf(lanes, job)
+  if (found?.state !== "running" || found.epoch !== epoch) return Result.fail(new LeaseLost({ job, epoch }))
+  const { group, lane } = found
+  const before = Loaded.laneById(lanes, lane)
+  const next = Loaded.retryJob(lanes, found, dueOf({ delay })?.millis ?? 0)
+  const value = { job, lane, group, state: "delayed" } as const
+  return Decision.accept(Loaded.setLane(next, before, Loaded.count(before, found.state, -1)), value)
+}
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The row of a new job, without its state. */
+const rowOf = <Payload>(lanes: Lanes, command: Enqueue<Payload>) => ({
+  job: command.job,
+  lane: command.lane,
+  group: command.group,
+  epoch: 0,
+  kind: command.kind.name,
+  payload: command.kind.encode(command.payload),
+  attemptsMax: command.attemptsMax ?? lanes.defaults.attemptsMax,
+  timeLimit: command.timeLimit === undefined ? undefined : Math.ceil(Duration.toMillis(command.timeLimit)),
+  checkpoint: Option.none(),
+  failures: 0
+})
 
 type Ended = JobAddress & Pick<JobStatus, "state">
 

@@ -4,6 +4,7 @@ import type * as Decision from "@kinora/persistence/Decision"
 import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Layer, Result } from "effect"
 import * as Audit from "./internal/audit.ts"
+import * as Delays from "./internal/delays.ts"
 import type { JobId } from "./internal/ids.ts"
 import * as Leases from "./internal/leases.ts"
 import * as Lanes from "./internal/memory/lanes.ts"
@@ -11,7 +12,7 @@ import * as Tables from "./internal/memory/tables.ts"
 import * as Queues from "./internal/queues.ts"
 import type { NewLease, Renewal } from "./internal/storeTypes.ts"
 import * as Workers from "./internal/workers.ts"
-import type { Lease } from "./Job.ts"
+import type { JobStatus, Lease } from "./Job.ts"
 import type { LeaseLost } from "./SchedulerError.ts"
 import { SchedulerStore } from "./SchedulerStore.ts"
 
@@ -30,6 +31,10 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       peek: (lane, group) => access(() => Lanes.peek(tables, lane, group)),
       apply: (changes) => Effect.flatten(accessNow((now) => Lanes.apply(tables, changes, now))),
       swap: (limit) => accessNow((now) => Lanes.swap(tables, limit, now)),
+      due: (limit) => accessNow((now) => Delays.dueOnes(tables.delayed.values(), now).slice(0, limit)),
+      findDue: (ids) =>
+        accessNow((now) => Delays.dueOnes(tables.delayed.values(), now).filter(({ job }) => ids.includes(job))),
+      dueIn: accessNow((now) => Delays.dueIn(tables.delayed.values(), now)),
       claim: (terms) =>
         accessNow((now) =>
           putAll(tables, Leases.claim(tables.queued.values(), terms, Workers.heldAt(workers(), now)))
@@ -62,12 +67,13 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
             limit
           )
         ),
-      find: (ids) => access(() => ids.flatMap((id) => tables.jobs.get(id) ?? []).map(Leases.toStatus)),
+      find: (ids) => access(() => ids.flatMap((id) => statusOf(tables, id))),
       offers: accessNow((now) => Workers.offers(workers(), now)),
       workers: (selection) => accessNow((now) => Queues.workers(workers(), tables.running.values(), selection, now)),
-      lanes: (selection) =>
-        access(() => Queues.lanes(tables.lanes.values(), Array.from(tables.jobs.values()), selection)),
-      queues: accessNow((now) => Queues.queues([...tables.jobs.values()], Workers.offers(workers(), now))),
+      lanes: (selection) => access(() => Queues.lanes(tables.lanes.values(), placesOf(tables), selection)),
+      queues: accessNow((now) =>
+        Queues.queues([...tables.jobs.values()], [...tables.delayed.values()], Workers.offers(workers(), now))
+      ),
       verify: (limit) =>
         access(() => {
           const stored = Lanes.countersOf(tables, Tables.groupIds(tables))
@@ -129,6 +135,16 @@ const putAll = (tables: Tables.Tables, jobs: ReadonlyArray<Leases.StoredJob>) =>
   return jobs
 }
 
+const statusOf = ({ delayed, jobs }: Tables.Tables, id: JobId): ReadonlyArray<JobStatus> => {
+  const [job, late] = [jobs.get(id), delayed.get(id)]
+  return [...(job === undefined ? [] : [Leases.toStatus(job)]), ...(late === undefined ? [] : [Delays.toStatus(late)])]
+}
+
+const placesOf = ({ delayed, jobs }: Tables.Tables) => [
+  ...jobs.values(),
+  ...Array.from(delayed.values(), Delays.placeOfDelayed)
+]
+
 /** Jobs that a rescue may take over. */
 const rescuable = ({ queued, running }: Tables.Tables) => [...queued.values(), ...running.values()]
 
@@ -150,6 +166,8 @@ const changeEach = <L extends Lease>(
 
 const waiting = ({ jobs }: Tables.Tables, before: DateTime.Utc) =>
   Array.from(jobs.values())
-    .filter(({ enqueuedAt, epoch }) => epoch === 0 && enqueuedAt.epochMilliseconds < before.epochMilliseconds)
+    .filter(({ enqueuedAt, startedAt }) =>
+      startedAt === undefined && enqueuedAt.epochMilliseconds < before.epochMilliseconds
+    )
     .toSorted((a, b) => a.enqueuedAt.epochMilliseconds - b.enqueuedAt.epochMilliseconds || Leases.byPosition(a, b))
     .map(Leases.toStatus)

@@ -8,7 +8,7 @@
 import * as Backend from "@kinora/persistence/Backend"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type * as UnitOfWork from "@kinora/persistence/UnitOfWork"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, type Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { makeDecisions } from "./internal/makeDecisions.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
@@ -17,6 +17,7 @@ import type {
   CapCommand,
   CheckpointOptions,
   ClaimOptions,
+  Delay,
   Enqueue,
   LeaseOptions,
   LoadRequest,
@@ -62,10 +63,21 @@ export class Scheduler extends Context.Service<
      */
     readonly checkRoom: (request: PlaceRequest) => Effect.Effect<void, SchedulerError | StorageError>
 
-    /** Enqueues one job like `Lanes.enqueue`. Fails with `QueueFull`. Folds concurrent calls into one unit. */
+    /**
+     * Enqueues one job like `Lanes.enqueue`, or like `Lanes.delay` if it has a delay. Fails with `QueueFull`. Folds
+     * concurrent calls into one unit.
+     */
     readonly enqueue: <Payload>(
-      command: Enqueue<Payload>
-    ) => Effect.Effect<JobAddress & { readonly state: "pending" | "queued" }, SchedulerError | StorageError>
+      command: Enqueue<Payload> & Delay
+    ) => Effect.Effect<JobAddress & { readonly state: "delayed" | "pending" | "queued" }, SchedulerError | StorageError>
+    /**
+     * Places delayed jobs that are due in their lanes, the earliest first, as if they were enqueued now. A job whose
+     * queue is full stays delayed, and is tried again after a pause that grows from one second to one minute. Returns the
+     * number of jobs that were due, at most `limit`. `Worker.layer` calls it.
+     */
+    readonly enqueueDue: (limit: number) => Effect.Effect<number, StorageError>
+    /** Returns the time until the next delayed job is due, or zero. `None` if there is none. */
+    readonly dueIn: Effect.Effect<Option.Option<Duration.Duration>, StorageError>
     /** Cancels one job like `Lanes.cancel`. Fails with `NotFound` or `AlreadyRunning`. Folds concurrent calls. */
     readonly cancel: (
       job: string

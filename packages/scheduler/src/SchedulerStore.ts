@@ -1,6 +1,7 @@
 /** The port to the storage of jobs and lanes. Rules are decided by `Lanes`; the time is the storage's (`DatabaseTime`). */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Context, type Duration, type Effect } from "effect"
+import { Context, type Duration, type Effect, type Option } from "effect"
+import type { StoredDelayed } from "./internal/delays.ts"
 import type { GroupId, JobId, LaneId } from "./internal/ids.ts"
 import type { LanesChanges } from "./internal/laneChanges.ts"
 import type { GroupCounters, LaneCounters, LanesState } from "./internal/loadedLanes.ts"
@@ -19,13 +20,13 @@ import type {
   StoreRequest,
   Swapped
 } from "./internal/storeTypes.ts"
-import type { ClaimedJob, JobStatus } from "./Job.ts"
+import type { ClaimedJob, JobAddress, JobStatus } from "./Job.ts"
 
 /** Stores jobs and lanes. Each method except `load`, `recount`, `apply` and `swap` is one atomic step. */
 export class SchedulerStore extends Context.Service<
   SchedulerStore,
   StatusReads & {
-    /** Locks groups, then lanes, then jobs, each in id order, until the unit ends. Dies if a lane belongs to another group. */
+    /** Locks groups, then lanes, then jobs, then delayed jobs, each in id order, until the unit ends. Dies if a lane belongs to another group. */
     readonly load: (request: StoreRequest) => Effect.Effect<LanesState, StorageError>
     /** Reads the counters of a lane and its group without locks. Returns zeros for those that do not exist. */
     readonly peek: (
@@ -44,6 +45,12 @@ export class SchedulerStore extends Context.Service<
      * the lanes until the unit ends, and skips locked ones.
      */
     readonly swap: (limit: number) => Effect.Effect<Swapped, StorageError>
+    /** Returns delayed jobs that are due, the earliest first, without locks. */
+    readonly due: (limit: number) => Effect.Effect<ReadonlyArray<JobAddress>, StorageError>
+    /** Returns those of the jobs that are delayed and due, the earliest first. The unit has loaded them. */
+    readonly findDue: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<StoredDelayed>, StorageError>
+    /** Returns the time until the next delayed job is due, or zero. `None` if there is none. */
+    readonly dueIn: Effect.Effect<Option.Option<Duration.Duration>, StorageError>
     /** Claims queued jobs, the smallest share first, then in the order in which they got their slots; or one that has to run alone. Skips locked jobs. */
     readonly claim: (terms: ClaimTerms) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
     /** Takes a lease. Ends the earlier one of the same worker, and deletes workers whose lease expired long ago. */

@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Audit from "./internal/sql/audit.ts"
 import * as Changes from "./internal/sql/changes.ts"
+import * as Delays from "./internal/sql/delays.ts"
 import * as Lanes from "./internal/sql/lanes.ts"
 import * as Leases from "./internal/sql/leases.ts"
 import * as Queries from "./internal/sql/queries.ts"
@@ -25,6 +26,9 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       peek: (lane, group) => mapSql("SchedulerStore.peek")(Lanes.peek(sql, lane, group)),
       apply: (changes) => mapSql("SchedulerStore.apply")(Changes.apply(sql, changes)),
       swap: (limit) => mapSql("SchedulerStore.swap")(Swaps.swap(sql, limit)),
+      due: (limit) => mapSql("SchedulerStore.due")(Delays.due(sql, limit)),
+      findDue: (jobs) => mapSql("SchedulerStore.findDue")(Delays.findDue(sql, jobs)),
+      dueIn: mapSql("SchedulerStore.dueIn")(Delays.dueIn(sql)),
       claim: (terms) => mapSql("SchedulerStore.claim")(Leases.claim(sql, terms)),
       takeLease: (lease) => mapSql("SchedulerStore.takeLease")(Workers.take(sql, lease)),
       renewLease: (renewal) => mapSql("SchedulerStore.renewLease")(Workers.renew(sql, renewal)),

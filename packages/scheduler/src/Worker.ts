@@ -11,6 +11,7 @@ import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, Duration, Effect, Layer } from "effect"
 import * as AloneRuns from "./internal/worker/aloneRuns.ts"
 import { makeClaimLoop } from "./internal/worker/claimLoop.ts"
+import { makeDelayLoop } from "./internal/worker/delayLoop.ts"
 import { makeDrain } from "./internal/worker/drain.ts"
 import { makeDrainRequests } from "./internal/worker/drainRequests.ts"
 import { makeLostJobs } from "./internal/worker/lostJobs.ts"
@@ -96,6 +97,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const starting = yield* forkAll([
     yield* makeClaimLoop(settings, parts),
     yield* makeRescueLoop(settings, parts),
+    yield* makeDelayLoop(settings, parts),
     yield* makeDrainRequests(settings, parts)
   ])
   yield* Metrics.offer(concurrency)

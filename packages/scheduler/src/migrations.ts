@@ -15,10 +15,12 @@ export const migrations: Relocatable = {
     "0007_room_for_updates": Schema.roomForUpdates,
     "0008_resumable": Schema.resumable,
     "0009_worker_starts": Schema.workerStarts,
-    "0010_worker_drains": Schema.workerDrains
+    "0010_worker_drains": Schema.workerDrains,
+    "0011_delayed_jobs": Schema.delayedJobs,
+    "0012_retries": Schema.retries
   },
   objects: {
-    tables: ["scheduler_group", "scheduler_lane", "scheduler_job", "scheduler_worker"],
+    tables: ["scheduler_group", "scheduler_lane", "scheduler_job", "scheduler_delayed", "scheduler_worker"],
     sequences: ["scheduler_position"]
   }
 }

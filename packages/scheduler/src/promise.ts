@@ -15,7 +15,7 @@ import { Context, type Duration, Effect, Layer, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { errorOf } from "./internal/promise/errors.ts"
 import { type Handlers, handlersOf, kindOf } from "./internal/promise/handlers.ts"
-import type { CapCommand, Enqueue } from "./internal/requests.ts"
+import type { CapCommand, Delay, Enqueue } from "./internal/requests.ts"
 import type * as Store from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobAddress, JobStatus } from "./Job.ts"
 import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
@@ -40,7 +40,7 @@ export type { Handler, Handlers, Job, JobContext } from "./internal/promise/hand
 export type CreateSchedulerOptions = Storage & Service.SchedulerOptions & Wakeup.NotificationOptions
 
 /** Adds a job to a lane. */
-export interface EnqueueCommand extends CallOptions, Omit<Enqueue<Schema.Json>, "job" | "kind"> {
+export interface EnqueueCommand extends CallOptions, Delay, Omit<Enqueue<Schema.Json>, "job" | "kind"> {
   /** A UUID in lower case, unique among the jobs that have not ended. Default: random. */
   readonly job?: string | undefined
   /** The name by which handlers are chosen. It is stored with each job, so do not rename it. */
@@ -82,12 +82,14 @@ export interface Scheduler extends AsyncDisposable {
    * Enqueues a job. Throws `QueueFullError`. In a transaction of the program, the commit wakes the workers of all
    * processes that wait for notifications.
    */
-  readonly enqueue: (command: EnqueueCommand) => Promise<JobAddress & { readonly state: "pending" | "queued" }>
+  readonly enqueue: (
+    command: EnqueueCommand
+  ) => Promise<JobAddress & { readonly state: "delayed" | "pending" | "queued" }>
   /** Throws `QueueFullError` if a job of this lane would be refused now. Reserves nothing. */
   readonly checkRoom: (
     request: CallOptions & Pick<EnqueueCommand, "lane" | "group" | "cap" | "waitingMax">
   ) => Promise<void>
-  /** Cancels a job that no worker has started. Throws `JobNotFoundError` or `AlreadyRunningError`. */
+  /** Cancels a job, delayed ones included, that no worker has started. Throws `JobNotFoundError` or `AlreadyRunningError`. */
   readonly cancel: (command: JobCall) => Promise<JobAddress & Pick<JobStatus, "state">>
   /** Takes a running job from its worker. Returns whether it was running. Throws `JobNotFoundError`. */
   readonly requeue: (command: JobCall) => Promise<boolean>

@@ -44,7 +44,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, turns: 
         const produce = Effect.gen(function*() {
           const command = world.job({ ...(yield* pickLane), cap, attemptsMax: 2 })
           live.add(command.job)
-          const result = yield* refused(scheduler.enqueue(command))
+          const delay = (yield* Random.next) < 0.3 ? { seconds: yield* Random.nextIntBetween(1, 30) } : 0
+          const result = yield* refused(scheduler.enqueue({ ...command, delay }))
           if (Result.isFailure(result)) live.delete(command.job)
         })
 
@@ -77,10 +78,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, turns: 
           if (late !== undefined) yield* settle(late)
         })
 
+        const place = scheduler.enqueueDue(8)
+
         const check = Effect.gen(function*() {
           const held = new Map<string, number>()
           for (const { lane, state } of yield* scheduler.find(Array.from(live))) {
-            if (state !== "pending") held.set(lane, (held.get(lane) ?? 0) + 1)
+            if (state === "queued" || state === "running") held.set(lane, (held.get(lane) ?? 0) + 1)
           }
           for (const [lane, count] of held) assert.isAtMost(count, cap, lane)
         })
@@ -99,7 +102,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, turns: 
 
         const turn = Effect.gen(function*() {
           const what = yield* Random.next
-          yield* (what < 0.45 ? produce : what < 0.9 ? work : what < 0.95 ? cancel : rescue)
+          yield* (what < 0.45 ? produce : what < 0.85 ? work : what < 0.9 ? place : what < 0.95 ? cancel : rescue)
           taken++
           if (taken % turnsPerCheck === 0) yield* check
         })
@@ -110,6 +113,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, turns: 
         while (live.size > 0) {
           yield* TestClock.adjust("30 seconds")
           yield* rescue
+          yield* scheduler.enqueueDue(100)
           yield* Effect.forEach(yield* world.claim({ limit: 100 }), settle, { discard: true })
         }
         assert.isAbove(ended.size, turns / 10)

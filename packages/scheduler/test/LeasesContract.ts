@@ -417,7 +417,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
           scheduler.queues,
           (queues) => queues.filter(({ kind }) => kind.split(":")[0] === world.kind.name)
         )
-        const none = { pending: 0, queued: 0, running: 0, oldest: Option.none() }
+        const none = { pending: 0, queued: 0, running: 0, delayed: 0, oldest: Option.none() }
         const jobs = { ...none, pending: 1, queued: 3, oldest: Option.some(oldest) }
         assert.deepStrictEqual(yield* own, [
           { ...none, kind: world.kind.name, running: 1, workers: 1, slots: 4 },
@@ -494,7 +494,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
 
         const lane = (lane: string, counts: readonly [number, number, number], cap = 1) => {
           const [pending, queued, running] = counts
-          return { lane, group: `${lane}-group`, cap, weight: 1, pending, queued, running }
+          return { lane, group: `${lane}-group`, cap, weight: 1, pending, queued, running, delayed: 0 }
         }
         const lanes = [lane(a!, [1, 0, 1]), lane(b!, [1, 1, 0], 0), lane(c!, [0, 0, 1])]
         assert.deepStrictEqual(yield* scheduler.lanes({ after: world.lane, limit: 2 }), lanes.slice(0, 2))

@@ -80,6 +80,9 @@ describe("createScheduler", () => {
       await until(2)
       await program.inTransaction((tx) => here.enqueue({ ...commandOf("in a transaction here"), tx }))
       assert.deepStrictEqual(await until(3), ["from there", "in a transaction there", "in a transaction here"])
+      // The worker does not wait until it polls either for a job that becomes due.
+      await there.enqueue({ ...commandOf("delayed there"), delay: "50 millis" })
+      assert.deepStrictEqual((await until(4)).slice(3), ["delayed there"])
 
       await worker.close()
       await untilListening((pids) => pids.length === 0)

@@ -10,15 +10,19 @@ import * as JobKind from "../src/JobKind.ts"
 import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
 import { suite as crowd } from "./CrowdContract.ts"
+import { suite as delays } from "./DelaysContract.ts"
 import { makeWorld, over, startWorker, takeLease } from "./Fixture.ts"
 import { suite as leases } from "./LeasesContract.ts"
 import { startsJobsOfOthers } from "./NotificationsStory.ts"
+import { suite as retries } from "./RetriesContract.ts"
 import { suite } from "./SchedulerContract.ts"
 import { suite as swaps } from "./SwapsContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
   suite(name, over(database))
   leases(name, over(database))
+  delays(name, over(database))
+  retries(name, over(database))
   swaps(name, over(database))
 
   layer(over(database))(`Worker (${name})`, (it) => {

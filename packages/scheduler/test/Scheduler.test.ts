@@ -1,10 +1,14 @@
 import { suite as crowd } from "./CrowdContract.ts"
+import { suite as delays } from "./DelaysContract.ts"
 import { memory } from "./Fixture.ts"
 import { suite as leases } from "./LeasesContract.ts"
+import { suite as retries } from "./RetriesContract.ts"
 import { suite } from "./SchedulerContract.ts"
 import { suite as swaps } from "./SwapsContract.ts"
 
 suite("memory", memory)
 leases("memory", memory)
+delays("memory", memory)
+retries("memory", memory)
 swaps("memory", memory)
 crowd("memory", memory, 10_000)

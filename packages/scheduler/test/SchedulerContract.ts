@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { Cause, DateTime, Duration, Effect, Exit, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
+import { noChanges } from "../src/internal/laneChanges.ts"
 import type { LaneCounters } from "../src/internal/loadedLanes.ts"
 import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
@@ -120,6 +121,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
             epoch: 1,
             attempt: 1,
             attemptsMax: 5,
+            failures: 0,
             enqueuedAt: start,
             startedAt: DateTime.add(start, { minutes: 1 }),
             claimedAt: DateTime.add(start, { minutes: 1 }),
@@ -405,7 +407,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         const lowered = { lane, group, cap: 1, held: 2, waiting: 0, heldMax: 2, weight: 1 }
         const change = { before: lowered, after: { ...lowered, heldMax: 1 } }
         yield* atomically(Effect.gen(function*() {
-          yield* store.apply({ ended: [], enqueued: [], promotions: [], restamped: [], groups: [], lanes: [change] })
+          yield* store.apply({ ...noChanges, lanes: [change] })
         }))
         assert.deepStrictEqual(yield* scheduler.verify, [
           { of: "lane", id: lane, counter: "heldMax", stored: 1, found: 2 }
@@ -437,10 +439,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
           atomically(Effect.gen(function*() {
             const after = { lane, group, cap: 2, held: 2, waiting: 1, heldMax: 2, weight: 1, ...counters }
             yield* store.apply({
-              ended: [],
-              enqueued: [],
-              promotions: [],
-              restamped: [],
+              ...noChanges,
               groups: [{ before: { group, waiting: storedWaiting }, after: { group, waiting } }],
               lanes: [{ before: stored, after }]
             })

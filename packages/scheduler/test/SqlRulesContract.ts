@@ -7,6 +7,7 @@ import { DateTime, Duration, Effect, type Layer, Option, Result, Schema } from "
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Audit from "../src/internal/audit.ts"
+import { noChanges } from "../src/internal/laneChanges.ts"
 import * as Leases from "../src/internal/leases.ts"
 import type { LaneCounters } from "../src/internal/loadedLanes.ts"
 import * as Queues from "../src/internal/queues.ts"
@@ -234,7 +235,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             kinds: index === 1 ? [] : [kinds[small.kind]!, "c"]
           })))
           const offers = Rules.offers(yield* readWorkers, now)
-          assert.deepStrictEqual(yield* store.queues, Queues.queues(yield* readJobs, offers))
+          assert.deepStrictEqual(yield* store.queues, Queues.queues(yield* readJobs, [], offers))
           assert.sameDeepMembers([...yield* store.offers], [...offers])
         }),
       { arbitrary: { runs } }
@@ -314,7 +315,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
           const changed = restamped.flatMap((lane) =>
             restamp(jobs.filter((job) => job.lane === lane.lane && job.state !== "pending"), lane)
           )
-          const changes = { ended: [], enqueued: [], groups: [], lanes: [], restamped, promotions: [] }
+          const changes = { ...noChanges, restamped }
           assert.deepStrictEqual(yield* atomically(store.apply(changes)), { promoted: [], restamped: changed.length })
           const byId = new Map(changed.map((job) => [job.job, job]))
           assert.deepStrictEqual(yield* readJobs, jobs.map((job) => byId.get(job.job) ?? job))
@@ -379,7 +380,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
           const promotions = lanes
             .map((lane, index) => ({ lane, count: next[index]!.length, ahead: 0, weight: 1, beside: [] }))
             .filter(({ count }) => count > 0)
-          const changes = { ended: [], enqueued: [], groups: [], lanes: [], restamped: [], promotions }
+          const changes = { ...noChanges, promotions }
           const { promoted } = yield* atomically(store.apply(changes))
           assert.sameMembers([...promoted], next.flat().map(({ job }) => job))
         }),
@@ -431,6 +432,7 @@ const jobOf = (
     // Only a claimed job is released, so an attempt is there to take back.
     attempt: isRunning ? small.attempt + 1 : small.attempt,
     attemptsMax: small.attemptsMax + 1,
+    failures: index % 3,
     // Distinct, so that the order in which jobs exceed it is defined.
     timeLimit: small.timeLimitSeconds < 0 ? undefined : 1_000 * small.timeLimitSeconds + index,
     checkpoint: small.checkpoint === "none" ? Option.none() : Option.some(small.checkpoint),
@@ -506,6 +508,7 @@ const insertJobs = Effect.fnUntraced(function*(jobs: ReadonlyArray<Leases.Stored
       position: ["int8", ({ position }) => position],
       epoch: ["int4", ({ epoch }) => epoch],
       attempt: ["int4", ({ attempt }) => attempt],
+      failures: ["int4", ({ failures }) => failures],
       attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
       time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit],
       enqueued_at: ["timestamptz", ({ enqueuedAt }) => enqueuedAt],
@@ -557,6 +560,7 @@ const Row = Schema.Struct({
   epoch: Schema.Int,
   attempt: Schema.Int,
   attemptsMax: Schema.Int,
+  failures: Schema.Int,
   timeLimit: Schema.NullOr(Schema.BigInt),
   enqueuedAt: Schema.DateTimeUtcFromDate,
   startedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
@@ -574,7 +578,7 @@ const readJobs = Effect.gen(function*() {
   const rows = yield* decodeRows(sql`
     SELECT
       id AS job, lane_id AS lane, group_id AS "group", kind, payload, checkpoint, resumable, state, position, share, epoch, attempt,
-      attempts_max AS "attemptsMax", time_limit_ms AS "timeLimit", enqueued_at AS "enqueuedAt",
+      attempts_max AS "attemptsMax", failures, time_limit_ms AS "timeLimit", enqueued_at AS "enqueuedAt",
       started_at AS "startedAt", lease, lease_until AS "leaseUntil", alone_from AS "aloneFrom", worker
     FROM scheduler_job
     ORDER BY id

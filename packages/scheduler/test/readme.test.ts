@@ -1,5 +1,6 @@
 import { assert, it, vi } from "@effect/vitest"
 import { Scheduler } from "@kinora/scheduler"
+import { Example } from "@kinora/testkit"
 import { Effect, Queue } from "effect"
 import { readFile } from "node:fs/promises"
 import { makeHandler, Render } from "../example/settle.ts"
@@ -11,6 +12,18 @@ it("prints what the first example of the README prints", async () => {
   assert.deepStrictEqual(log.mock.calls, [["queued", "pending"], [["dawn", "noon"]]])
   log.mockRestore()
 })
+
+it.live("prints what the example with delayed jobs shows", () =>
+  Effect.gen(function*() {
+    const printed = yield* Example.printed(() => import("../example/delayed.ts"))
+    assert.strictEqual(printed, "delayed\ndelayed\nqueued\nYour render has started\nYour render is ready")
+  }))
+
+it.live("prints what the example with retries shows", () =>
+  Effect.gen(function*() {
+    const printed = yield* Example.printed(() => import("../example/retry.ts"))
+    assert.strictEqual(printed, "2 Error: busy for the 3. time")
+  }))
 
 it.effect("stores each result once, as the handler of the README does", () =>
   Effect.gen(function*() {
@@ -30,7 +43,7 @@ it.effect("stores each result once, as the handler of the README does", () =>
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "settle", "promise", "processes", "schema"]) {
+  for (const example of ["memory", "postgres", "settle", "promise", "processes", "schema", "delayed", "retry"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

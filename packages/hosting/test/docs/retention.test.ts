@@ -45,6 +45,7 @@ const growing: ReadonlyArray<readonly [table: string, rows: string, deleted: str
   ["sessions_code", "codes of sign-in links", "when they are used or have expired", "10 minutes", ""],
   ["generation_image", "uploads and input images", "when no job needs them", "24 hours", ""],
   ["scheduler_job", "jobs that have not ended", "with the end of the job", "", ""],
+  ["scheduler_delayed", "jobs that are not due yet", "when they are due, or are cancelled", "", ""],
   ["scheduler_worker", "running processes", "after the end of the lease", "10 minutes", ""],
   ["rate_limit_minute", "counters of the current minute", "when the minute has ended", "", ""],
   ["rate_limit_day", "counters of the current day", "when the day has ended", "", ""],

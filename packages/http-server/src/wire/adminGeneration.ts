@@ -55,8 +55,11 @@ export const detailOf = (generation: Generation, records: Records): AdminGenerat
 
 type Step = AdminGenerationDetail["timeline"][number]
 
+/** States of the API by those of the queue. Generations are not delayed. */
+const states = { delayed: "pending", pending: "pending", queued: "queued", running: "processing" } as const
+
 const runOf = ({ attempt, state, worker }: JobStatus) => ({
-  state: state === "running" ? "processing" as const : state,
+  state: states[state],
   attempt,
   worker: Option.getOrNull(worker)
 })

@@ -1,5 +1,6 @@
 /** The changes that save decided lanes, and the shares of the jobs that get slots. Pure. */
 import { HashMap } from "effect"
+import type { NewDelayed, Postponed } from "./delays.ts"
 import type { JobId, LaneId } from "./ids.ts"
 import {
   type GroupCounters,
@@ -30,6 +31,30 @@ export interface LanesChanges {
   /** Lanes in which stored jobs that stay queued get other shares. */
   readonly restamped: ReadonlyArray<Restamp>
   readonly promotions: ReadonlyArray<Promotion>
+  /** Running jobs that failed and become delayed. */
+  readonly retried: ReadonlyArray<Retried>
+  /** Delayed jobs to insert. */
+  readonly delayed: ReadonlyArray<NewDelayed>
+  /** Delayed jobs that are tried again later. */
+  readonly postponed: ReadonlyArray<Postponed>
+}
+
+/** A running job, as it was loaded, and the milliseconds after which it is due again. */
+export interface Retried extends JobPlace {
+  readonly millis: number
+}
+
+/** No changes, for those that have some of them only. */
+export const noChanges: LanesChanges = {
+  ended: [],
+  enqueued: [],
+  groups: [],
+  lanes: [],
+  restamped: [],
+  promotions: [],
+  retried: [],
+  delayed: [],
+  postponed: []
 }
 
 /** A job to insert, and its share (`internal/shares.ts`). 0 if it is pending. */
@@ -53,7 +78,10 @@ export const changesOf = (self: LoadedLanes): LanesChanges => {
   const jobs = HashMap.toValues(self.jobs)
   const lanes = HashMap.toValues(self.lanes)
   const added = jobs.flatMap((entry) => entry.added ?? []).toSorted((a, b) => a.order - b.order).map(({ job }) => job)
-  const ended = jobs.flatMap(({ current, stored }) => stored === undefined || stored === current ? [] : [stored])
+  const changed = jobs.flatMap(({ current, retry, stored }) =>
+    stored === undefined || stored === current ? [] : [{ stored, retry }]
+  )
+  const ended = changed.flatMap(({ retry, stored }) => retry === undefined ? [stored] : [])
   const queuedIn = Map.groupBy(added.filter(({ state }) => state === "queued"), ({ lane }) => lane)
   /** Stored jobs of a lane that keep their slots. */
   const aheadIn = ({ held, lane }: LoadedLane) => held - (queuedIn.get(lane)?.length ?? 0)
@@ -64,7 +92,9 @@ export const changesOf = (self: LoadedLanes): LanesChanges => {
       .map(({ group, stored, waiting }) => ({ before: stored, after: { group, waiting } })),
     lanes: lanes.map((lane) => ({ before: lane.stored, after: countersOf(lane) })).filter(isChanged),
     restamped: lanes
-      .filter((lane) => aheadIn(lane) > 0 && (lane.weight !== lane.stored.weight || hasFreed(lane, ended)))
+      .filter((lane) =>
+        aheadIn(lane) > 0 && (lane.weight !== lane.stored.weight || hasFreed(lane, changed.map(({ stored }) => stored)))
+      )
       .map(({ lane, stored, weight }) => ({
         lane,
         weight,
@@ -76,7 +106,10 @@ export const changesOf = (self: LoadedLanes): LanesChanges => {
       ahead: aheadIn(lane),
       weight: lane.weight,
       beside: (queuedIn.get(lane.lane) ?? []).map(({ job }) => job)
-    }))
+    })),
+    retried: changed.flatMap(({ retry, stored }) => retry === undefined ? [] : [{ ...stored, millis: retry }]),
+    delayed: jobs.flatMap((entry) => entry.delayed ?? []),
+    postponed: self.postponed
   }
 }
 
@@ -99,7 +132,7 @@ const countersOf = (lane: LoadedLane): LaneCounters => {
 
 /** Returns whether a slot of the lane was freed. */
 const hasFreed = ({ lane }: LoadedLane, ended: ReadonlyArray<JobPlace>): boolean =>
-  ended.some((job) => job.lane === lane && job.state !== "pending")
+  ended.some((job) => job.lane === lane && (job.state === "queued" || job.state === "running"))
 
 /** The jobs with their shares: each queued one is behind the stored jobs of its lane, and those that were added before it. */
 const placed = (

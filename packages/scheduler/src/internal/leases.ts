@@ -3,7 +3,7 @@
  * runs these functions; `internal/sql/leases.ts` states the same rules in SQL.
  */
 import * as Decision from "@kinora/persistence/Decision"
-import { DateTime, Duration, Option, Result, type Schema } from "effect"
+import { DateTime, Duration, Option, Result } from "effect"
 import type { ClaimedJob, JobStatus, Lease } from "../Job.ts"
 import { LeaseLost } from "../SchedulerError.ts"
 import * as KindName from "./kindName.ts"
@@ -14,8 +14,8 @@ import type { AloneQuestion, Checkpoint, ClaimTerms, LeaseTerms, RescueTerms } f
 import { type Held, isHeld, type StoredWorker } from "./workers.ts"
 
 /** A job as a store holds it. */
-export interface StoredJob extends JobPlace, Omit<NewJob, "state"> {
-  readonly checkpoint: Option.Option<Schema.Json>
+export interface StoredJob extends Omit<JobPlace & NewJob, "state"> {
+  readonly state: Exclude<JobStatus["state"], "delayed">
   /** Whether a worker may claim it also if its pool has no room. */
   readonly resumable: boolean
   readonly attempt: number
@@ -131,6 +131,7 @@ export const toClaimed = (job: StoredJob, claimedAt: DateTime.Utc): ClaimedJob =
   epoch: job.epoch,
   attempt: job.attempt,
   attemptsMax: job.attemptsMax,
+  failures: job.failures,
   enqueuedAt: job.enqueuedAt,
   startedAt: job.startedAt ?? job.enqueuedAt,
   claimedAt,
@@ -146,8 +147,10 @@ export const toStatus = (job: StoredJob): JobStatus => ({
   state: job.state,
   epoch: job.epoch,
   attempt: job.attempt,
+  failures: job.failures,
   enqueuedAt: job.enqueuedAt,
-  worker: Option.fromUndefinedOr(job.worker)
+  worker: Option.fromUndefinedOr(job.worker),
+  dueAt: Option.none()
 })
 
 // -----------------------------------------------------------------------------

@@ -4,6 +4,7 @@
  */
 import { HashMap, Option, type Schema } from "effect"
 import type { JobAddress, JobStatus, Lease } from "../Job.ts"
+import type { NewDelayed, Postponed } from "./delays.ts"
 import type { GroupId, JobId, LaneId } from "./ids.ts"
 
 /** Loaded groups, lanes and jobs. */
@@ -14,6 +15,8 @@ export interface LoadedLanes {
   readonly defaults: EnqueueDefaults
   /** Number of jobs that were added, which orders them. */
   readonly added: number
+  /** Delayed jobs that stay delayed although they are due. */
+  readonly postponed: ReadonlyArray<Postponed>
 }
 
 /** Values that an enqueued job gets if the command omits them. */
@@ -67,16 +70,23 @@ export interface LoadedJob {
   readonly stored: JobPlace | undefined
   readonly current: JobPlace | undefined
   readonly added: { readonly job: NewJob; readonly order: number } | undefined
+  /** The delayed row to insert. */
+  readonly delayed: NewDelayed | undefined
+  /** Milliseconds after which a stored job that failed is due again. */
+  readonly retry?: number | undefined
 }
 
 /** A job to insert. */
-export interface NewJob extends JobAddress {
+export interface NewJob extends JobAddress, Lease {
   readonly kind: string
   readonly payload: Schema.Json
   readonly state: "pending" | "queued"
   readonly attemptsMax: number
   /** Milliseconds. */
   readonly timeLimit: number | undefined
+  readonly checkpoint: Option.Option<Schema.Json>
+  /** Runs that failed. */
+  readonly failures: number
 }
 
 /** A set of lanes as a store reads it. */
@@ -105,9 +115,13 @@ export const fromState = ({ groups, jobs, lanes, recount }: LanesState, defaults
     lanes: HashMap.fromIterable(
       counted.lanes.map((lane) => [lane.lane, { ...lane, stored: storedLanes.get(lane.lane) ?? lane }])
     ),
-    jobs: HashMap.fromIterable(jobs.map((job) => [job.job, { stored: job, current: job, added: undefined }])),
+    jobs: HashMap.fromIterable(jobs.map((job) => [
+      job.job,
+      { stored: job, current: job, added: undefined, delayed: undefined }
+    ])),
     defaults,
-    added: 0
+    added: 0,
+    postponed: []
   }
 }
 
@@ -143,8 +157,10 @@ export const waitingWith = (self: LoadedLanes, lane: LoadedLane, cap: number): n
   existing(self.groups, lane.group, "group").waiting + promoted(lane) - promoted({ ...lane, cap })
 
 /** The lane with one job more or less. */
-export const count = (lane: LoadedLane, state: JobStatus["state"], change: 1 | -1): LoadedLane =>
-  state === "pending" ? { ...lane, waiting: lane.waiting + change } : { ...lane, held: lane.held + change }
+export const count = (lane: LoadedLane, state: JobStatus["state"], change: 1 | -1): LoadedLane => {
+  if (state === "delayed") return lane
+  return state === "pending" ? { ...lane, waiting: lane.waiting + change } : { ...lane, held: lane.held + change }
+}
 
 /** Number of waiting jobs of the lane that get a slot when the lanes are saved. */
 export const promoted = ({ cap, held, waiting }: Pick<LaneCounters, "cap" | "held" | "waiting">): number =>
@@ -174,23 +190,33 @@ export const setCap = <Lanes extends LoadedLanes>(
 
 /** Adds a job. Throws if the lanes have it already. */
 export const addJob = (self: LoadedLanes, job: NewJob): LoadedLanes => {
-  const entry = entryOf(self, job.job)
-  if (entry?.current !== undefined) throw new Error(`The job ${job.job} exists already`)
-  const { group, lane, state } = job
-  const current = { job: job.job, lane, group, state, epoch: 0 }
-  return {
-    ...self,
-    jobs: HashMap.set(self.jobs, job.job, { stored: entry?.stored, current, added: { job, order: self.added } }),
-    added: self.added + 1
-  }
+  const added = { job, order: self.added }
+  return { ...addEntry(self, job, { added, delayed: undefined }), added: self.added + 1 }
 }
+
+/** Adds a delayed job. Throws if the lanes have it already. */
+export const addDelayed = (self: LoadedLanes, job: NewDelayed): LoadedLanes =>
+  addEntry(self, { ...job, state: "delayed" }, { added: undefined, delayed: job })
+
+/** Delays a stored job that failed, so that it runs again. */
+export const retryJob = (self: LoadedLanes, place: JobPlace, millis: number): LoadedLanes => {
+  const current: JobPlace = { ...place, state: "delayed" }
+  const entry: LoadedJob = { stored: place, current, added: undefined, delayed: undefined, retry: millis }
+  return { ...self, jobs: HashMap.set(self.jobs, place.job, entry) }
+}
+
+/** Leaves a due job delayed, and tries it again later. */
+export const postpone = (self: LoadedLanes, job: Postponed): LoadedLanes => ({
+  ...self,
+  postponed: [...self.postponed, job]
+})
 
 /** Removes a job. */
 export const removeJob = (self: LoadedLanes, job: JobId): LoadedLanes => {
   const stored = entryOf(self, job)?.stored
   const jobs = stored === undefined
     ? HashMap.remove(self.jobs, job)
-    : HashMap.set(self.jobs, job, { stored, current: undefined, added: undefined })
+    : HashMap.set(self.jobs, job, { stored, current: undefined, added: undefined, delayed: undefined })
   return { ...self, jobs }
 }
 
@@ -216,6 +242,17 @@ export class StaleLanes extends Error {
 
 const entryOf = (self: LoadedLanes, job: JobId): LoadedJob | undefined =>
   Option.getOrUndefined(HashMap.get(self.jobs, job))
+
+const addEntry = (
+  self: LoadedLanes,
+  { epoch, group, job, lane, state }: JobPlace,
+  row: Pick<LoadedJob, "added" | "delayed">
+): LoadedLanes => {
+  const entry = entryOf(self, job)
+  if (entry?.current !== undefined) throw new Error(`The job ${job} exists already`)
+  const current = { job, lane, group, state, epoch }
+  return { ...self, jobs: HashMap.set(self.jobs, job, { stored: entry?.stored, current, ...row }) }
+}
 
 const addWaiting = (groups: LoadedLanes["groups"], group: GroupId, change: number): LoadedLanes["groups"] => {
   const found = existing(groups, group, "group")

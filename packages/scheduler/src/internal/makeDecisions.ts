@@ -6,14 +6,16 @@ import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Result, type Schema } from "effect"
 import type { JobAddress, Lease } from "../Job.ts"
 import * as Lanes from "../Lanes.ts"
-import { SchedulerError } from "../SchedulerError.ts"
+import { type QueueFull, SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
-import type { GroupId, JobId, LaneId } from "./ids.ts"
-import { changesOf } from "./laneChanges.ts"
+import { dueOf } from "./delays.ts"
+import type { GroupId, JobId } from "./ids.ts"
 import * as Loaded from "./loadedLanes.ts"
+import { makeDelays } from "./makeDelays.ts"
+import { makeLoad, makeSave } from "./makeLoad.ts"
 import { placeOf, type PlaceRequest } from "./place.ts"
-import type { CapCommand, Enqueue, LoadRequest } from "./requests.ts"
+import type { CapCommand, Delay, Enqueue, LoadRequest } from "./requests.ts"
 
 /** Creates the operations. */
 export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefaults) {
@@ -25,11 +27,8 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
 
   const enqueueFolded = yield* Folding.makeResult({
     name: "Scheduler.enqueue",
-    keyOf: ({ group }: Enqueue<Schema.Json>) => group,
-    run: decideAll(
-      (commands: ReadonlyArray<Enqueue<Schema.Json>>) => Effect.succeed({ lanes: commands }),
-      Lanes.enqueue<Schema.Json>
-    )
+    keyOf: ({ group }: AnyEnqueue) => group,
+    run: decideAll((commands: ReadonlyArray<AnyEnqueue>) => Effect.succeed({ lanes: commands }), decideEnqueue)
   })
   const cancel = yield* Folding.makeResult({
     name: "Scheduler.cancel",
@@ -76,9 +75,10 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
     while (after !== undefined) after = yield* rebuildPage(after)
   }).pipe(Effect.withSpan("Scheduler.rebuild"))
 
-  const enqueue = <Payload>(command: Enqueue<Payload>) => Effect.suspend(() => enqueueFolded(encoded(command)))
+  const enqueue = <Payload>(command: Enqueue<Payload> & Delay) => Effect.suspend(() => enqueueFolded(encoded(command)))
 
-  return { load, save, checkRoom, enqueue, cancel, settle, setCap, rebuild, swapSlots: yield* makeSwapSlots }
+  const decisions = { load, save, checkRoom, enqueue, cancel, settle, setCap, rebuild }
+  return { ...decisions, swapSlots: yield* makeSwapSlots, ...yield* makeDelays(load, save) }
 })
 
 // -----------------------------------------------------------------------------
@@ -87,41 +87,6 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
 
 /** Groups that `rebuild` counts in one unit. */
 const groupsPerPage = 200
-
-const makeLoad = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefaults) {
-  const { isOpen } = yield* UnitOfWork
-  const store = yield* SchedulerStore
-
-  return Effect.fn("Scheduler.load")(function*({ jobs = [], lanes = [] }: LoadRequest) {
-    // Outside of a unit the locks would end before anything is decided.
-    if (!(yield* isOpen)) return yield* Effect.die(new Error("Scheduler.load was called outside of a unit of work"))
-    const groupOf = groupsOf([...lanes, ...jobs])
-    const state = yield* store.load({
-      groups: Array.from(new Set(groupOf.values())),
-      lanes: Array.from(groupOf, ([lane, group]) => ({ lane, group })),
-      jobs: Array.from(new Set(jobs.map(({ job }) => job)))
-    })
-    const loaded: Lanes.Lanes = Loaded.fromState(state, defaults)
-    return loaded
-  })
-})
-
-const makeSave = Effect.gen(function*() {
-  const { atomically } = yield* UnitOfWork
-  const store = yield* SchedulerStore
-  const announce = yield* makeAnnounce
-
-  // Changes take several statements. A nested unit that fails dooms the whole one, so a caller
-  // that recovers cannot commit a part of them.
-  return Effect.fn("Scheduler.save")(function*(lanes: Lanes.Lanes) {
-    const changes = changesOf(lanes)
-    const { promoted, restamped } = yield* store.apply(changes)
-    // A claim skips jobs that are restamped meanwhile, and needs a wake-up to find them.
-    const hasWork = promoted.length > 0 || restamped > 0 || changes.enqueued.some((job) => job.state === "queued")
-    if (hasWork) yield* announce
-    return { promoted }
-  }, atomically)
-})
 
 const makeSwapSlots = Effect.gen(function*() {
   const { atomically } = yield* UnitOfWork
@@ -152,19 +117,16 @@ const makeDecideAll = (
     return results.map((result) => Result.mapError(result, (reason) => new SchedulerError({ reason })))
   }, atomically)
 
-/** The group of each lane. Throws if a lane is given with two groups. */
-const groupsOf = (addresses: ReadonlyArray<{ readonly lane: LaneId; readonly group: GroupId }>) => {
-  const groups = new Map<LaneId, GroupId>()
-  for (const { group, lane } of addresses) {
-    const other = groups.get(lane)
-    if (other !== undefined && other !== group) throw new Loaded.LaneMoved(lane, other, group)
-    groups.set(lane, group)
-  }
-  return groups
-}
+type AnyEnqueue = Enqueue<Schema.Json> & Delay
+
+const decideEnqueue = (
+  lanes: Lanes.Lanes,
+  command: AnyEnqueue
+): Decision.Decision<Lanes.Lanes, JobAddress & { readonly state: "delayed" | "pending" | "queued" }, QueueFull> =>
+  dueOf(command) === undefined ? Lanes.enqueue(lanes, command) : Lanes.delay(lanes, command)
 
 /** The command with its payload as JSON, so that commands of all kinds fold into one set. */
-const encoded = <Payload>(command: Enqueue<Payload>): Enqueue<Schema.Json> => ({
+const encoded = <Payload>(command: Enqueue<Payload> & Delay): AnyEnqueue => ({
   ...command,
   kind: { name: command.kind.name, encode: (json) => json, decode: (json) => json },
   payload: command.kind.encode(command.payload)

@@ -1,5 +1,7 @@
 /** Counts of jobs per kind, lane and worker. `internal/sql/workers.ts` and `internal/sql/queries.ts` have the same rules in SQL. */
 import { DateTime, Option } from "effect"
+import type { JobStatus } from "../Job.ts"
+import type { StoredDelayed } from "./delays.ts"
 import type { StoredJob } from "./leases.ts"
 import type { LaneCounters } from "./loadedLanes.ts"
 import type { LaneSelection, LaneStatus, Offer, Queue, WorkerSelection, WorkerStatus } from "./storeTypes.ts"
@@ -8,9 +10,10 @@ import type { StoredWorker } from "./workers.ts"
 /** Returns the queues of all kinds that have a job or a worker, sorted by kind. */
 export const queues = (
   jobs: ReadonlyArray<StoredJob>,
+  delayed: ReadonlyArray<StoredDelayed>,
   offers: ReadonlyArray<Offer>
 ): ReadonlyArray<Queue> => {
-  const kinds = new Set([...jobs.map(({ kind }) => kind), ...offers.flatMap((offer) => offer.kinds)])
+  const kinds = new Set([...jobs, ...delayed].map(({ kind }) => kind).concat(offers.flatMap((offer) => offer.kinds)))
   return Array.from(kinds).toSorted().map((kind) => {
     const own = jobs.filter((job) => job.kind === kind)
     const count = (state: StoredJob["state"]) => own.filter((job) => job.state === state).length
@@ -21,6 +24,7 @@ export const queues = (
       pending: count("pending"),
       queued: count("queued"),
       running: count("running"),
+      delayed: delayed.filter((job) => job.kind === kind).length,
       oldest: times.length === 0 ? Option.none() : Option.some(times.reduce(DateTime.min)),
       workers: workers.length,
       slots: workers.reduce((sum, { slots }) => sum + slots, 0)
@@ -31,7 +35,7 @@ export const queues = (
 /** Returns a page of the lanes that have a job. */
 export const lanes = (
   stored: Iterable<LaneCounters>,
-  jobs: ReadonlyArray<Pick<StoredJob, "lane" | "state">>,
+  jobs: ReadonlyArray<Pick<JobStatus, "lane" | "state">>,
   { after = "", group, limit }: LaneSelection
 ): ReadonlyArray<LaneStatus> => {
   const used = new Set(jobs.map(({ lane }) => lane))
@@ -40,8 +44,9 @@ export const lanes = (
     .toSorted((a, b) => a.lane < b.lane ? -1 : 1)
     .slice(0, limit)
     .map(({ cap, group, lane, weight }) => {
-      const count = (state: StoredJob["state"]) => jobs.filter((job) => job.lane === lane && job.state === state).length
-      return { lane, group, cap, weight, pending: count("pending"), queued: count("queued"), running: count("running") }
+      const count = (state: JobStatus["state"]) => jobs.filter((job) => job.lane === lane && job.state === state).length
+      const counted = { pending: count("pending"), queued: count("queued"), running: count("running") }
+      return { lane, group, cap, weight, ...counted, delayed: count("delayed") }
     })
 }
 

@@ -1,5 +1,5 @@
 /** Arguments of the scheduler's operations. */
-import type { Duration, Schema } from "effect"
+import type { DateTime, Duration, Schema } from "effect"
 import type { JobAddress, Lease } from "../Job.ts"
 import type { JobKind } from "../JobKind.ts"
 
@@ -40,6 +40,14 @@ export interface Enqueue<Payload> extends JobAddress {
   readonly attemptsMax?: number | undefined
   /** Time from the first start after which the job is failed, over all attempts. Default: none. */
   readonly timeLimit?: Duration.Input | undefined
+}
+
+/** When a job is due. At most one of the two. */
+export interface Delay {
+  /** Time from now, by the clock of the database, before which the job does not start. Default: none. */
+  readonly delay?: Duration.Input | undefined
+  /** Time before which the job does not start, compared with the clock of the database. Default: none. */
+  readonly runAt?: DateTime.DateTime | Date | undefined
 }
 
 /** A checkpoint to store, under the lease of its job. */

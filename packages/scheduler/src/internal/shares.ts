@@ -8,6 +8,8 @@
  * A claim changes no share. The end of a job changes those of its lane, so they are written
  * under the lock of the lane. `internal/sql/changes.ts` states `restamp` in SQL.
  */
+import type { DateTime } from "effect"
+
 /** Jobs before a job that its share counts at most, so that the end of a job changes few others. */
 export const aheadMax = 16
 
@@ -28,7 +30,7 @@ export interface Restamp {
 /** The part of a stored job that its share depends on. */
 interface HeldJob {
   readonly state: "pending" | "queued" | "running"
-  readonly epoch: number
+  readonly startedAt: DateTime.Utc | undefined
   readonly position: number
   readonly share: number
 }
@@ -42,5 +44,7 @@ export const restamp = <Job extends HeldJob>(
     .toSorted((a, b) => a.position - b.position)
     .slice(0, limit)
     .map((job, ahead) => ({ before: job, after: { ...job, share: shareOf(ahead, weight) } }))
-    .filter(({ after, before }) => before.state === "queued" && before.epoch === 0 && after.share !== before.share)
+    .filter(({ after, before }) =>
+      before.state === "queued" && before.startedAt === undefined && after.share !== before.share
+    )
     .map(({ after }) => after)

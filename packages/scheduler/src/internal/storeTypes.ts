@@ -138,6 +138,8 @@ export interface LaneStatus {
   readonly pending: number
   readonly queued: number
   readonly running: number
+  /** Jobs that are not due yet. */
+  readonly delayed: number
 }
 
 /** Selects a page of lanes, in the order of their ids. */
@@ -156,6 +158,8 @@ export interface Queue {
   readonly pending: number
   readonly queued: number
   readonly running: number
+  /** Jobs that are not due yet. */
+  readonly delayed: number
   /** When the oldest of the queued jobs was enqueued. `None` if no job is queued. */
   readonly oldest: Option.Option<DateTime.Utc>
   /** Workers whose offer includes the kind or pool. */

@@ -61,7 +61,7 @@ const pairsOf = (own: ReadonlyArray<StoredJob>, offered: ReadonlySet<string>) =>
   const pending = own.filter(({ state }) => state === "pending").toSorted(byPosition)
   const [first] = pending
   const displaced = own
-    .filter(({ epoch, kind, state }) => state === "queued" && epoch === 0 && !offered.has(kind))
+    .filter(({ kind, startedAt, state }) => state === "queued" && startedAt === undefined && !offered.has(kind))
     .toSorted(byPosition)
     .toReversed()
   return first === undefined ? [] : pending

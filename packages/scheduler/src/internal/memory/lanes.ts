@@ -1,9 +1,11 @@
 /** Reads and writes lanes in memory. */
 import { StorageError } from "@kinora/persistence/StorageError"
-import { type DateTime, Effect, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import * as Audit from "../audit.ts"
+import type { NewDelayed } from "../delays.ts"
+import * as Delays from "../delays.ts"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
-import type { LanesChanges, PlacedJob, Promotion } from "../laneChanges.ts"
+import type { LanesChanges, PlacedJob, Promotion, Retried } from "../laneChanges.ts"
 import { byPosition, type StoredJob } from "../leases.ts"
 import { emptyLane, LaneMoved, type LanesState, StaleLanes } from "../loadedLanes.ts"
 import { restamp, shareOf } from "../shares.ts"
@@ -13,7 +15,7 @@ import { offers } from "../workers.ts"
 import type { Tables } from "./tables.ts"
 
 /** Reads lanes with their groups, and jobs. Creates missing lanes. */
-export const load = ({ groups, jobs, lanes }: Tables, request: StoreRequest): LanesState => {
+export const load = ({ delayed, groups, jobs, lanes }: Tables, request: StoreRequest): LanesState => {
   for (const group of request.groups) if (!groups.has(group)) groups.set(group, { group, waiting: 0 })
   for (const { group, lane } of request.lanes) {
     const found = lanes.get(lane)
@@ -23,7 +25,10 @@ export const load = ({ groups, jobs, lanes }: Tables, request: StoreRequest): La
   return {
     groups: request.groups.flatMap((group) => groups.get(group) ?? []),
     lanes: request.lanes.flatMap(({ lane }) => lanes.get(lane) ?? []),
-    jobs: request.jobs.flatMap((job) => jobs.get(job) ?? [])
+    jobs: request.jobs.flatMap((job) => {
+      const late = delayed.get(job)
+      return jobs.get(job) ?? (late === undefined ? [] : Delays.placeOfDelayed(late))
+    })
   }
 }
 
@@ -40,10 +45,22 @@ export const apply = (
   now: DateTime.Utc
 ): Effect.Effect<Applied, StorageError> => {
   if (isStale(tables, changes)) throw new StaleLanes()
-  for (const { job } of changes.ended) tables.remove(job)
-  const duplicate = changes.enqueued.find(({ job }) => tables.jobs.has(job))
+  for (const { job, state } of changes.ended) {
+    if (state === "delayed") tables.delayed.delete(job)
+    else tables.remove(job)
+  }
+  for (const job of changes.retried) retry(tables, job, now)
+  const duplicate = [...changes.enqueued, ...changes.delayed].find(({ job }) =>
+    tables.jobs.has(job) || tables.delayed.has(job)
+  )
   if (duplicate !== undefined) return Effect.fail(duplicateOf(duplicate))
   for (const job of changes.enqueued) insert(tables, job, now)
+  for (const job of changes.delayed) tables.delayed.set(job.job, delayedOf(job, now))
+  for (const { job, millis } of changes.postponed) {
+    const late = tables.delayed.get(job)
+    if (late === undefined) continue
+    tables.delayed.set(job, { ...late, tryAt: DateTime.addDuration(now, millis), refusals: late.refusals + 1 })
+  }
   for (const { after } of changes.groups) tables.groups.set(after.group, after)
   for (const { after } of changes.lanes) tables.lanes.set(after.lane, after)
   const restamped = changes.restamped.flatMap((lane) => restamp(tables.heldIn(lane.lane).values(), lane))
@@ -85,8 +102,9 @@ export const countersOf = ({ groups, lanes }: Tables, ids: ReadonlyArray<GroupId
 // internal
 // -----------------------------------------------------------------------------
 
-const isStale = (tables: Tables, { ended, groups, lanes }: LanesChanges): boolean =>
-  ended.some(({ epoch, job, state }) => {
+const isStale = (tables: Tables, { ended, groups, lanes, retried }: LanesChanges): boolean =>
+  [...ended, ...retried].some(({ epoch, job, state }) => {
+    if (state === "delayed") return !tables.delayed.has(job)
     const stored = tables.jobs.get(job)
     return stored?.state !== state || stored.epoch !== epoch
   }) ||
@@ -96,19 +114,32 @@ const isStale = (tables: Tables, { ended, groups, lanes }: LanesChanges): boolea
     return stored?.cap !== before.cap || stored.held !== before.held || stored.waiting !== before.waiting
   })
 
-const duplicateOf = ({ job }: PlacedJob) =>
+const duplicateOf = ({ job }: PlacedJob | NewDelayed) =>
   new StorageError({
     operation: "SchedulerStore.apply",
     reason: "failed",
     cause: new Error(`The job ${job} exists already`)
   })
 
+const delayedOf = ({ due, ...job }: NewDelayed, now: DateTime.Utc) => {
+  const dueAt = due.at ?? DateTime.addDuration(now, due.millis)
+  return { ...job, enqueuedAt: now, dueAt, tryAt: dueAt, refusals: 0, failures: 0, checkpoint: Option.none() }
+}
+
+const retry = (tables: Tables, { job: id, millis }: Retried, now: DateTime.Utc) => {
+  const found = tables.jobs.get(id)
+  if (found === undefined) return
+  const { attemptsMax, checkpoint, enqueuedAt, epoch, failures, group, job, kind, lane, payload, timeLimit } = found
+  const kept = { job, lane, group, epoch, kind, payload, attemptsMax, timeLimit, checkpoint, enqueuedAt }
+  const dueAt = DateTime.addDuration(now, millis)
+  tables.remove(id)
+  tables.delayed.set(id, { ...kept, waitingMax: undefined, dueAt, tryAt: dueAt, refusals: 0, failures: failures + 1 })
+}
+
 const insert = (tables: Tables, job: PlacedJob, now: DateTime.Utc) =>
   tables.put({
     ...job,
-    epoch: 0,
     attempt: 0,
-    checkpoint: Option.none(),
     resumable: false,
     enqueuedAt: now,
     startedAt: undefined,

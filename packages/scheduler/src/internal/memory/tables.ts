@@ -1,5 +1,6 @@
 /** Groups, lanes and jobs in memory, with an index of jobs per state. */
 import type { MemoryBackend, MemoryMap } from "@kinora/persistence/UnitOfWork"
+import type { StoredDelayed } from "../delays.ts"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
 import type { StoredJob } from "../leases.ts"
 import type { GroupCounters, LaneCounters } from "../loadedLanes.ts"
@@ -12,6 +13,8 @@ export interface Tables {
   readonly jobs: Pick<MemoryMap<JobId, StoredJob>, "get" | "has" | "values">
   readonly queued: Pick<MemoryMap<JobId, StoredJob>, "values">
   readonly running: Pick<MemoryMap<JobId, StoredJob>, "values">
+  /** Jobs that are not due yet. */
+  readonly delayed: MemoryMap<JobId, StoredDelayed>
   /** By id. */
   readonly workers: MemoryMap<string, StoredWorker>
   readonly pendingIn: (lane: LaneId) => Pick<MemoryMap<JobId, StoredJob>, "values">
@@ -48,6 +51,7 @@ export const make = ({ makeMap }: MemoryBackend["Service"]): Tables => {
     jobs,
     queued,
     running,
+    delayed: makeMap(),
     workers: makeMap(),
     pendingIn,
     heldIn,

@@ -40,10 +40,14 @@ export interface JobContext {
 /** Runs a job, and may return a promise. */
 type Run = { run(job: Job, context: JobContext): unknown }["run"]
 
+interface RetryOptions extends Omit<JobHandler.Retry<unknown>, "while"> {
+  readonly on?: (new(...parameters: never) => Error) | ((reason: unknown) => boolean) | undefined
+}
+
 /** Handles the jobs of one kind. Parameters can have the type of the payload: `run(job: Job<{ scene: string }>)`. */
 export interface Handler {
   /**
-   * Does the work. If it rejects, the job has failed and ends; it is not tried again. If the process dies, another worker
+   * Does the work. If it rejects, the job has failed and ends, unless `retry` runs it again. If the process dies, another worker
    * runs the job again with its last checkpoint, until no attempt is left.
    */
   readonly run: Run
@@ -52,6 +56,12 @@ export interface Handler {
    * `AttemptsExhaustedError`. The job ends when it returns. If it rejects, it is called again. Default: logs the reason.
    */
   failed?(job: Job, reason: unknown, context: JobContext): unknown
+  /**
+   * Runs the job again after `run` has rejected: `attempts` runs in total, with pauses of `backoff` in between, by default 1 second
+   * that doubles up to 1 hour. `on` restricts it to a class of errors, or to a predicate. The last failure ends the job,
+   * after `failed`. Default: the first failure ends the job.
+   */
+  readonly retry?: RetryOptions | undefined
   /** Pools of the kind whose jobs the worker claims, besides the jobs without a pool. Default: none. */
   readonly pools?: ReadonlyArray<string> | undefined
 }
@@ -85,9 +95,13 @@ export const handlersOf = (
     })
   return Object.entries(handlers).map(([kind, handler]) => {
     const own: Handler = typeof handler === "function" ? { run: handler } : handler
-    return JobHandler.make({
+    return JobHandler.make<Schema.Json, unknown, Rejected>({
       kind: kindOf(kind),
       pools: own.pools,
+      retry: own.retry && {
+        ...own.retry,
+        while: ({ reason }: Rejected) => isRetried(reason, own.retry?.on)
+      },
       run: (job) => call(job, (job, context) => own.run(job, context)),
       failed: (job, cause) => {
         const reason = reasonOf(Cause.squash(cause))
@@ -125,6 +139,14 @@ const settled = (call: (signal: JobContext["signal"]) => unknown): Effect.Effect
       Effect.asVoid
     )
   })
+
+const isRetried = (reason: unknown, on: RetryOptions["on"]): boolean => {
+  if (on === undefined) return true
+  return isErrorClass(on) ? reason instanceof on : on(reason)
+}
+
+const isErrorClass = (on: NonNullable<RetryOptions["on"]>): on is new(...parameters: never) => Error =>
+  on === Error || on.prototype instanceof Error
 
 const contextOf = (
   run: Runtime<Scheduler>["run"],

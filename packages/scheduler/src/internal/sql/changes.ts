@@ -1,29 +1,41 @@
 /** Statements that write decided lanes. */
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
-import { Effect, Schema } from "effect"
+import { StorageError } from "@kinora/persistence/StorageError"
+import { Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { LanesChanges, PlacedJob, Promotion } from "../laneChanges.ts"
+import { type LanesChanges, noChanges, type PlacedJob, type Promotion } from "../laneChanges.ts"
 import { type JobPlace, StaleLanes } from "../loadedLanes.ts"
 import { aheadMax, type Restamp } from "../shares.ts"
 import type { Applied } from "../storeTypes.ts"
+import * as Delays from "./delays.ts"
 import { offeredKinds } from "./workers.ts"
 
 /** Applies changes. */
 export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: LanesChanges) {
-  const { ended, enqueued, groups, lanes, promotions, restamped } = changes
+  const { delayed, ended, enqueued, groups, lanes, postponed, promotions, restamped, retried } = changes
+  if ((yield* Delays.retry(sql, retried, yield* DatabaseTime.now)) !== retried.length) {
+    return yield* Effect.die(new StaleLanes())
+  }
   // Before others are inserted, since a new job may have the id of an ended one. Otherwise with the counters, in one round trip.
-  const isFirst = ended.length > 0 && enqueued.length > 0
-  if (isFirst && (yield* deleteJobs(sql, ended)).length !== ended.length) return yield* Effect.die(new StaleLanes())
+  const isFirst = ended.length > 0 && enqueued.length + delayed.length > 0
+  if (isFirst) {
+    const [written] = yield* write(sql, { ...noChanges, ended }, yield* DatabaseTime.now)
+    if (written?.ended !== ended.length) return yield* Effect.die(new StaleLanes())
+  }
   const rest = isFirst ? { ...changes, ended: [] } : changes
   let applied: Applied = { promoted: [], restamped: 0 }
-  if (rest.ended.length + enqueued.length + groups.length + lanes.length + restamped.length > 0) {
+  if (
+    rest.ended.length + enqueued.length + delayed.length + groups.length + lanes.length + restamped.length > 0
+  ) {
     const [written] = yield* write(sql, rest, yield* DatabaseTime.now)
     if (
       written?.ended !== rest.ended.length || written.groups !== groups.length || written.lanes !== lanes.length
     ) return yield* Effect.die(new StaleLanes())
+    if (written.added !== enqueued.length + delayed.length) return yield* Effect.fail(duplicate())
     applied = { promoted: [], restamped: written.restamped }
   }
+  if (postponed.length > 0) yield* Delays.postpone(sql, postponed, yield* DatabaseTime.now)
   if (promotions.length === 0) return applied
   const rows = yield* promote(sql, promotions, yield* DatabaseTime.now)
   const promoted = rows.filter((row) => row.promoted)
@@ -36,6 +48,16 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+type Written = Omit<LanesChanges, "postponed" | "promotions" | "retried">
+
+/** The index of a table refuses most duplicates, but not a delayed job with the id of another one. */
+const duplicate = () =>
+  new StorageError({
+    operation: "SchedulerStore.apply",
+    reason: "failed",
+    cause: new Error("A job with the id of an enqueued one exists already")
+  })
 
 const endedColumns: Rows.Columns<JobPlace> = {
   id: ["uuid", ({ job }) => job],
@@ -54,7 +76,9 @@ const enqueuedColumns: Rows.Columns<PlacedJob> = {
   id: ["uuid", ({ job }) => job],
   lane_id: ["text", ({ lane }) => lane],
   group_id: ["text", ({ group }) => group],
-  ...Rows.fields({ kind: "text", payload: "json", state: "text", share: "float8" }),
+  ...Rows.fields({ epoch: "int4", kind: "text", payload: "json", state: "text", share: "float8" }),
+  checkpoint: ["json?", ({ checkpoint }) => Option.getOrNull(checkpoint)],
+  failures: ["int4", ({ failures }) => failures],
   attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
   time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit]
 }
@@ -62,12 +86,16 @@ const enqueuedColumns: Rows.Columns<PlacedJob> = {
 const insertJobs = (sql: SqlClient.SqlClient, enqueued: ReadonlyArray<PlacedJob>, now: Statement.Fragment) =>
   sql`
     INSERT INTO scheduler_job (
-      id, lane_id, group_id, kind, payload, state, share, attempts_max, time_limit_ms, enqueued_at
+      id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms, enqueued_at
     )
-    SELECT id, lane_id, group_id, kind, payload, state, share, attempts_max, time_limit_ms, ${now}
+    SELECT
+      id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms, ${now}
     FROM ${Rows.table("new", enqueued, enqueuedColumns, { place: "place" })}
+    -- An aggregate, so that the index finds the few ids also before the table was analyzed.
+    WHERE (SELECT count(*) FROM scheduler_delayed AS job WHERE job.id = new.id) = 0
     -- Positions are drawn in this order.
     ORDER BY place
+    RETURNING 1
   `
 
 const groupColumns: Rows.Columns<LanesChanges["groups"][number]> = {
@@ -116,22 +144,26 @@ const countLanes = (sql: SqlClient.SqlClient, lanes: LanesChanges["lanes"]) =>
  */
 const write = (
   sql: SqlClient.SqlClient,
-  { ended, enqueued, groups, lanes, restamped }: Omit<LanesChanges, "promotions">,
+  { delayed, ended, enqueued, groups, lanes, restamped }: Written,
   now: Statement.Fragment
 ) => {
+  const [due, placed] = [ended.filter(isDelayed), ended.filter((job) => !isDelayed(job))]
   const parts = [
-    ...(ended.length === 0 ? [] : [sql`ended_jobs AS (${deleteJobs(sql, ended)})`]),
+    ...(placed.length === 0 ? [] : [sql`ended_jobs AS (${deleteJobs(sql, placed)})`]),
+    ...(due.length === 0 ? [] : [sql`ended_delays AS (${Delays.remove(sql, due)})`]),
+    ...(delayed.length === 0 ? [] : [sql`delayed AS (${Delays.insert(sql, delayed, now)})`]),
     ...(enqueued.length === 0 ? [] : [sql`added AS (${insertJobs(sql, enqueued, now)})`]),
     ...(groups.length === 0 ? [] : [sql`counted_groups AS (${countGroups(sql, groups)})`]),
     ...(lanes.length === 0 ? [] : [sql`counted_lanes AS (${countLanes(sql, lanes)})`]),
-    ...(restamped.length === 0 ? [] : [sql`restamped AS (${restampStatement(sql, restamped, ended)})`])
+    ...(restamped.length === 0 ? [] : [sql`restamped AS (${restampStatement(sql, restamped, placed)})`])
   ]
   const count = (rows: ReadonlyArray<unknown>, part: string) =>
     sql.literal(rows.length === 0 ? "0" : `(SELECT count(*) FROM ${part})::int4`)
   return decodeWritten(sql`
     WITH ${sql.csv(parts)}
     SELECT
-      ${count(ended, "ended_jobs")} AS ended,
+      ${count(placed, "ended_jobs")} + ${count(due, "ended_delays")} AS ended,
+      ${count(enqueued, "added")} + ${count(delayed, "delayed")} AS added,
       ${count(groups, "counted_groups")} AS groups,
       ${count(lanes, "counted_lanes")} AS lanes,
       ${count(restamped, "restamped")} AS restamped
@@ -139,8 +171,10 @@ const write = (
 }
 
 const decodeWritten = Rows.decodeAll(
-  Schema.Struct({ ended: Schema.Int, groups: Schema.Int, lanes: Schema.Int, restamped: Schema.Int })
+  Schema.Struct({ ended: Schema.Int, added: Schema.Int, groups: Schema.Int, lanes: Schema.Int, restamped: Schema.Int })
 )
+
+const isDelayed = ({ state }: JobPlace) => state === "delayed"
 
 const restampColumns: Rows.Columns<Restamp> = {
   id: ["text", ({ lane }) => lane],
@@ -163,12 +197,12 @@ export const restampStatement = (
       SELECT locked.id, ranked.share
       FROM (
         SELECT
-          held.id, held.share AS before, held.state, held.epoch,
+          held.id, held.share AS before, held.state, held.started_at,
           least(row_number() OVER (PARTITION BY lane.id ORDER BY held.position) - 1, ${aheadMax})::float8
             / lane.weight AS share
         FROM ${Rows.table("lane", restamped, restampColumns)}
         CROSS JOIN LATERAL (
-          SELECT id, position, state, epoch, share FROM scheduler_job
+          SELECT id, position, state, started_at, share FROM scheduler_job
           WHERE lane_id = lane.id AND state <> 'pending' AND id <> ALL(${
     Rows.array("uuid", ended.map(({ job }) => job))
   })
@@ -179,7 +213,7 @@ export const restampStatement = (
       CROSS JOIN LATERAL (
         SELECT id FROM scheduler_job WHERE id = ranked.id AND state = 'queued' FOR UPDATE SKIP LOCKED
       ) AS locked
-      WHERE ranked.state = 'queued' AND ranked.epoch = 0 AND ranked.before <> ranked.share
+      WHERE ranked.state = 'queued' AND ranked.started_at IS NULL AND ranked.before <> ranked.share
     ) AS next
     WHERE job.id = next.id
     RETURNING 1

@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
 import { LaneMoved, type LanesState } from "../loadedLanes.ts"
 import type { StoreRequest } from "../storeTypes.ts"
+import * as Delays from "./delays.ts"
 import { decodePlaces, placeColumns } from "./rows.ts"
 
 /** Locks and reads lanes with their groups, and jobs. Creates missing lanes. */
@@ -130,10 +131,15 @@ const createLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
     ON CONFLICT (id) DO NOTHING
   `
 
-const lockJobs = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) =>
-  decodePlaces(sql`
+/** Locks jobs. Those that are not found may be delayed, which cannot change under the lock of their lanes. */
+const lockJobs = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) {
+  const found = yield* decodePlaces(sql`
     SELECT ${sql.literal(placeColumns)} FROM scheduler_job AS job
     WHERE job.id = ANY(${Rows.array("uuid", jobs)})
     ORDER BY job.id
     FOR UPDATE
   `)
+  if (found.length === jobs.length) return found
+  const ids = new Set(found.map(({ job }) => job))
+  return [...found, ...yield* Delays.lock(sql, jobs.filter((job) => !ids.has(job)))]
+})

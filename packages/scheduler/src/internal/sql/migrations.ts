@@ -165,3 +165,42 @@ export const workerStarts = Migrations.statements((sql) => [
 export const workerDrains = Migrations.statements((sql) => [
   sql`ALTER TABLE scheduler_worker ADD COLUMN draining bool NOT NULL DEFAULT false`
 ])
+
+/**
+ * Delayed jobs. Builds without them neither place nor cancel them. A job whose queue was full when it was due has a later
+ * `try_at`.
+ */
+export const delayedJobs = Migrations.statements((sql) => [
+  sql`
+    CREATE TABLE scheduler_delayed (
+      id uuid PRIMARY KEY,
+      lane_id text COLLATE "C" NOT NULL REFERENCES scheduler_lane (id),
+      group_id text COLLATE "C" NOT NULL,
+      epoch int4 NOT NULL DEFAULT 0 CHECK (epoch >= 0),
+      kind text NOT NULL CHECK (length(kind) <= 128),
+      payload json NOT NULL,
+      attempts_max int4 NOT NULL CHECK (attempts_max >= 1),
+      time_limit_ms int8 CHECK (time_limit_ms >= 0),
+      waiting_max int4,
+      enqueued_at timestamptz NOT NULL,
+      due_at timestamptz NOT NULL,
+      try_at timestamptz NOT NULL,
+      refusals int4 NOT NULL DEFAULT 0 CHECK (refusals >= 0)
+    )
+  `,
+  sql`CREATE INDEX scheduler_delayed_due ON scheduler_delayed (try_at, id)`,
+  sql`CREATE INDEX scheduler_delayed_of_lane ON scheduler_delayed (lane_id)`
+])
+
+/**
+ * Jobs that run again after a failure. They are delayed meanwhile, and keep their epoch, so that `epoch = 0` no longer means that
+ * a job has not started: `started_at IS NULL` does. Workers of earlier builds leave the shares of such jobs as they are.
+ */
+export const retries = Migrations.statements((sql) => [
+  sql`ALTER TABLE scheduler_job ADD COLUMN failures int4 NOT NULL DEFAULT 0 CHECK (failures >= 0)`,
+  sql`
+    ALTER TABLE scheduler_delayed
+      ADD COLUMN failures int4 NOT NULL DEFAULT 0 CHECK (failures >= 0),
+      ADD COLUMN checkpoint json
+  `
+])

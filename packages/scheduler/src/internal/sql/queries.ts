@@ -5,14 +5,17 @@ import { type Duration, Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { JobId } from "../ids.ts"
 import type { LaneSelection } from "../storeTypes.ts"
-import { decodeStatuses, statusColumns } from "./rows.ts"
+import { decodeStatuses, delayedStatusColumns, statusColumns } from "./rows.ts"
 
-/** Jobs with these ids. */
+/** Jobs with these ids. One statement, so that a job that becomes due meanwhile is found once. */
 export const find = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) =>
   decodeStatuses(sql`
     SELECT ${sql.literal(statusColumns)} FROM scheduler_job AS job
     WHERE job.id = ANY(${Rows.array("uuid", jobs)})
-    ORDER BY job.id
+    UNION ALL
+    SELECT ${sql.literal(delayedStatusColumns)} FROM scheduler_delayed AS job
+    WHERE job.id = ANY(${Rows.array("uuid", jobs)})
+    ORDER BY job
   `)
 
 /** Jobs that have not started and were enqueued longer ago than a duration, oldest first. */
@@ -22,7 +25,7 @@ export const waiting = Effect.fnUntraced(
     return yield* decodeStatuses(sql`
       SELECT ${sql.literal(statusColumns)} FROM scheduler_job AS job
       WHERE job.state <> 'running'
-        AND job.epoch = 0
+        AND job.started_at IS NULL
         AND job.enqueued_at < ${DatabaseTime.before(now, age)}
         AND job.id <> ALL(${Rows.array("uuid", except)})
       ORDER BY job.enqueued_at, job.position
@@ -40,7 +43,8 @@ export const lanes = (sql: SqlClient.SqlClient, { after = "", group, limit }: La
       (
         SELECT count(*)::int4 FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state = 'pending'
       ) AS pending,
-      held.queued, held.running
+      held.queued, held.running,
+      (SELECT count(*)::int4 FROM scheduler_delayed AS job WHERE job.lane_id = lane.id) AS delayed
     FROM used
     JOIN scheduler_lane AS lane ON lane.id = used.lane
     CROSS JOIN LATERAL (
@@ -56,7 +60,7 @@ export const lanes = (sql: SqlClient.SqlClient, { after = "", group, limit }: La
 // internal
 // -----------------------------------------------------------------------------
 
-/** The next lanes that have a job. Reads two indexes, one step per lane, so the cost does not depend on the jobs. */
+/** The next lanes that have a job. Reads three indexes, one step per lane, so the cost does not depend on the jobs. */
 const usedLanes = (sql: SqlClient.SqlClient, after: string, limit: number) =>
   sql`
     used (lane, number) AS (
@@ -70,7 +74,8 @@ const usedLanes = (sql: SqlClient.SqlClient, after: string, limit: number) =>
 const nextLane = (sql: SqlClient.SqlClient, after: Statement.Fragment) =>
   sql`least(
     (SELECT min(lane_id) FROM scheduler_job WHERE state <> 'pending' AND lane_id > ${after}),
-    (SELECT min(lane_id) FROM scheduler_job WHERE state = 'pending' AND lane_id > ${after})
+    (SELECT min(lane_id) FROM scheduler_job WHERE state = 'pending' AND lane_id > ${after}),
+    (SELECT min(lane_id) FROM scheduler_delayed WHERE lane_id > ${after})
   )`
 
 const lanesOfGroup = (sql: SqlClient.SqlClient, group: string, after: string, limit: number) =>
@@ -81,6 +86,7 @@ const lanesOfGroup = (sql: SqlClient.SqlClient, group: string, after: string, li
         AND (
           EXISTS (SELECT 1 FROM scheduler_job AS job WHERE job.lane_id = scheduler_lane.id AND job.state = 'pending')
           OR EXISTS (SELECT 1 FROM scheduler_job AS job WHERE job.lane_id = scheduler_lane.id AND job.state <> 'pending')
+          OR EXISTS (SELECT 1 FROM scheduler_delayed AS job WHERE job.lane_id = scheduler_lane.id)
         )
       ORDER BY id
       LIMIT ${limit}
@@ -94,5 +100,6 @@ const decodeLanes = Rows.decodeAll(Schema.Struct({
   weight: Schema.Int,
   pending: Schema.Int,
   queued: Schema.Int,
-  running: Schema.Int
+  running: Schema.Int,
+  delayed: Schema.Int
 }))

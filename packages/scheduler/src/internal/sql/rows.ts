@@ -4,7 +4,7 @@ import { Duration, Effect, Option, Schema } from "effect"
 import type { ClaimedJob, JobAddress, JobStatus } from "../../Job.ts"
 import type { JobId } from "../ids.ts"
 
-const State = Schema.Literals(["pending", "queued", "running"])
+const State = Schema.Literals(["delayed", "pending", "queued", "running"])
 
 /** Fields of rows with `addressColumns`. */
 export const addressFields = { job: Schema.String, lane: Schema.String, group: Schema.String }
@@ -29,7 +29,13 @@ export const placeColumns = `${addressColumns}, job.state, job.epoch`
 export const decodePlaces = Rows.decodeAll(Schema.Struct({ ...addressFields, state: State, epoch: Schema.Int }))
 
 /** Columns of a `JobStatus`. */
-export const statusColumns = `${placeColumns}, job.kind, job.attempt, job.enqueued_at AS "enqueuedAt", job.worker`
+export const statusColumns =
+  `${placeColumns}, job.kind, job.attempt, job.failures, job.enqueued_at AS "enqueuedAt", job.worker,
+    NULL::timestamptz AS "dueAt"`
+
+/** The same columns, from `scheduler_delayed AS job`. */
+export const delayedStatusColumns =
+  `${addressColumns}, 'delayed', job.epoch, job.kind, 0, job.failures, job.enqueued_at, NULL, job.due_at`
 
 const StatusRow = Schema.Struct({
   ...addressFields,
@@ -37,8 +43,10 @@ const StatusRow = Schema.Struct({
   state: State,
   epoch: Schema.Int,
   attempt: Schema.Int,
+  failures: Schema.Int,
   enqueuedAt: Rows.timestamptz,
-  worker: Schema.NullOr(Schema.String)
+  worker: Schema.NullOr(Schema.String),
+  dueAt: Schema.NullOr(Rows.timestamptz)
 })
 
 /** Decodes rows with `statusColumns`. */
@@ -47,14 +55,19 @@ export const decodeStatuses = <E, R>(
 ): Effect.Effect<ReadonlyArray<JobStatus>, E | Schema.SchemaError, R> =>
   Effect.map(
     decodeStatusRows(statement),
-    (rows) => rows.map(({ worker, ...row }) => ({ ...row, worker: Option.fromNullOr(worker) }))
+    (rows) =>
+      rows.map(({ dueAt, worker, ...row }) => ({
+        ...row,
+        worker: Option.fromNullOr(worker),
+        dueAt: Option.fromNullOr(dueAt)
+      }))
   )
 
 const decodeStatusRows = Rows.decodeAll(StatusRow)
 
 /** Columns of a `ClaimedJob` except `claimedAt`, and its state. */
 export const claimedColumns = `
-  ${placeColumns}, job.kind, job.payload, job.checkpoint, job.attempt, job.attempts_max AS "attemptsMax",
+  ${placeColumns}, job.kind, job.payload, job.checkpoint, job.attempt, job.attempts_max AS "attemptsMax", job.failures,
   job.enqueued_at AS "enqueuedAt", job.started_at AS "startedAt", job.time_limit_ms AS "timeLimit", job.position,
   job.share
 `
@@ -69,6 +82,7 @@ const ClaimedRow = Schema.Struct({
   epoch: Schema.Int,
   attempt: Schema.Int,
   attemptsMax: Schema.Int,
+  failures: Schema.Int,
   enqueuedAt: Rows.timestamptz,
   startedAt: Rows.timestamptz,
   claimedAt: Rows.timestamptz,
@@ -99,6 +113,7 @@ export const toClaimed = (row: typeof ClaimedRow.Type): ClaimedJob => ({
   epoch: row.epoch,
   attempt: row.attempt,
   attemptsMax: row.attemptsMax,
+  failures: row.failures,
   enqueuedAt: row.enqueuedAt,
   startedAt: row.startedAt,
   claimedAt: row.claimedAt,

@@ -49,7 +49,7 @@ const lockLanes = (sql: SqlClient.SqlClient, limit: number, now: Statement.Fragm
     ), full_lanes AS MATERIALIZED (
       SELECT DISTINCT job.lane_id FROM queued
       JOIN scheduler_job AS job ON job.kind = queued.kind
-      WHERE queued.kind <> ALL(${offeredKinds(sql, now)}) AND job.state = 'queued' AND job.epoch = 0
+      WHERE queued.kind <> ALL(${offeredKinds(sql, now)}) AND job.state = 'queued' AND job.started_at IS NULL
     )
     SELECT id AS lane, weight FROM scheduler_lane
     WHERE waiting > 0
@@ -69,7 +69,7 @@ const exchange = (sql: SqlClient.SqlClient, lanes: ReadonlyArray<LaneId>, limit:
   sql`
     WITH stranded AS MATERIALIZED (
       SELECT id, lane_id, position FROM scheduler_job
-      WHERE lane_id = ANY(${Rows.array("text", lanes)}) AND state = 'queued' AND epoch = 0
+      WHERE lane_id = ANY(${Rows.array("text", lanes)}) AND state = 'queued' AND started_at IS NULL
         AND kind <> ALL(${offeredKinds(sql, now)})
       ORDER BY id
       FOR UPDATE SKIP LOCKED

@@ -128,6 +128,7 @@ export const queues = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
         coalesce(job.pending, 0) AS pending,
         coalesce(job.queued, 0) AS queued,
         coalesce(job.running, 0) AS running,
+        coalesce(job.delayed, 0) AS delayed,
         job.oldest,
         coalesce(offered.workers, 0) AS workers,
         coalesce(offered.slots, 0) AS slots
@@ -137,8 +138,13 @@ export const queues = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
           (count(*) FILTER (WHERE state = 'pending'))::int4 AS pending,
           (count(*) FILTER (WHERE state = 'queued'))::int4 AS queued,
           (count(*) FILTER (WHERE state = 'running'))::int4 AS running,
+          (count(*) FILTER (WHERE state = 'delayed'))::int4 AS delayed,
           min(enqueued_at) FILTER (WHERE state = 'queued') AS oldest
-        FROM scheduler_job
+        FROM (
+          SELECT kind, state, enqueued_at FROM scheduler_job
+          UNION ALL
+          SELECT kind, 'delayed', NULL FROM scheduler_delayed
+        ) AS every
         GROUP BY kind
       ) AS job
       FULL JOIN (
@@ -183,6 +189,7 @@ const decodeQueues = Rows.decodeAll(Schema.Struct({
   pending: Schema.Int,
   queued: Schema.Int,
   running: Schema.Int,
+  delayed: Schema.Int,
   oldest: Schema.NullOr(Rows.timestamptz),
   workers: Schema.Int,
   slots: Schema.Int

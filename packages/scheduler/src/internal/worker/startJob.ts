@@ -2,7 +2,7 @@
 import * as Decision from "@kinora/persistence/Decision"
 import * as Folding from "@kinora/persistence/Folding"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Effect, Schedule } from "effect"
+import { type Duration, Effect, Schedule } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
 import type { AttemptsExhausted, JobHandler, Settlement, TimeLimitExceeded } from "../../JobHandler.ts"
 import * as Lanes from "../../Lanes.ts"
@@ -19,6 +19,7 @@ export const makeStartJob = Effect.fnUntraced(
   function*(running: RunningJobs, handlers: ReadonlyArray<JobHandler>) {
     const unitOfWork = yield* UnitOfWork
     const settleOnly = yield* makeSettleOnly
+    const retry = yield* makeRetry
     const runs = new Map(handlers.map((handler) => [
       handler.kind,
       handler.prepare((name, settle = settleOnly) =>
@@ -27,8 +28,7 @@ export const makeStartJob = Effect.fnUntraced(
           membersMax: settledMax,
           keyOf: ({ job }) => job.group,
           run: (settlements) => Effect.as(unitOfWork.atomically(settle(settlements)), settlements.map(() => undefined))
-        })
-      )
+        }), retry)
     ]))
 
     const start: StartJob = (job, failure) => {
@@ -74,3 +74,25 @@ const makeSettleOnly = Effect.map(
       yield* scheduler.save(state)
     })
 )
+
+/** Creates a function that delays jobs that failed. A lost lease is ignored, since another worker has the job. */
+const makeRetry = Effect.gen(function*() {
+  const scheduler = yield* Scheduler
+  const unitOfWork = yield* UnitOfWork
+  const retryAll = Effect.fnUntraced(function*(jobs: ReadonlyArray<Retry>) {
+    const { state } = Decision.all(yield* scheduler.load({ jobs }), jobs, Lanes.retry)
+    yield* scheduler.save(state)
+    return jobs.map(() => undefined)
+  }, unitOfWork.atomically)
+  const folded = Folding.makeWith(unitOfWork, {
+    name: "Worker.retry",
+    membersMax: settledMax,
+    keyOf: ({ group }: Retry) => group,
+    run: retryAll
+  })
+  return (job: ClaimedJob, delay: Duration.Duration) => folded({ ...job, delay })
+})
+
+interface Retry extends ClaimedJob {
+  readonly delay: Duration.Duration
+}

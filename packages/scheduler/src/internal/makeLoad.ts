@@ -1,0 +1,63 @@
+/** Loads lanes into a unit of work, and saves what it decided. */
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { Effect } from "effect"
+import type * as Lanes from "../Lanes.ts"
+import { SchedulerStore } from "../SchedulerStore.ts"
+import { makeAnnounce } from "./announce.ts"
+import type { GroupId, LaneId } from "./ids.ts"
+import { changesOf } from "./laneChanges.ts"
+import * as Loaded from "./loadedLanes.ts"
+import type { LoadRequest } from "./requests.ts"
+
+/** Creates `Scheduler.load`. */
+export const makeLoad = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefaults) {
+  const { isOpen } = yield* UnitOfWork
+  const store = yield* SchedulerStore
+
+  return Effect.fn("Scheduler.load")(function*({ jobs = [], lanes = [] }: LoadRequest) {
+    // Outside of a unit the locks would end before anything is decided.
+    if (!(yield* isOpen)) return yield* Effect.die(new Error("Scheduler.load was called outside of a unit of work"))
+    const groupOf = groupsOf([...lanes, ...jobs])
+    const state = yield* store.load({
+      groups: Array.from(new Set(groupOf.values())),
+      lanes: Array.from(groupOf, ([lane, group]) => ({ lane, group })),
+      jobs: Array.from(new Set(jobs.map(({ job }) => job)))
+    })
+    const loaded: Lanes.Lanes = Loaded.fromState(state, defaults)
+    return loaded
+  })
+})
+
+/** Creates `Scheduler.save`. */
+export const makeSave = Effect.gen(function*() {
+  const { atomically } = yield* UnitOfWork
+  const store = yield* SchedulerStore
+  const announce = yield* makeAnnounce
+
+  // Changes take several statements. A nested unit that fails dooms the whole one, so a caller
+  // that recovers cannot commit a part of them.
+  return Effect.fn("Scheduler.save")(function*(lanes: Lanes.Lanes) {
+    const changes = changesOf(lanes)
+    const { promoted, restamped } = yield* store.apply(changes)
+    // A claim skips jobs that are restamped meanwhile, and needs a wake-up to find them. A delayed job may be the next one that is due.
+    const hasWork = promoted.length > 0 || restamped > 0 || changes.delayed.length + changes.retried.length > 0 ||
+      changes.enqueued.some((job) => job.state === "queued")
+    if (hasWork) yield* announce
+    return { promoted }
+  }, atomically)
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** The group of each lane. Throws if a lane is given with two groups. */
+const groupsOf = (addresses: ReadonlyArray<{ readonly lane: LaneId; readonly group: GroupId }>) => {
+  const groups = new Map<LaneId, GroupId>()
+  for (const { group, lane } of addresses) {
+    const other = groups.get(lane)
+    if (other !== undefined && other !== group) throw new Loaded.LaneMoved(lane, other, group)
+    groups.set(lane, group)
+  }
+  return groups
+}

@@ -1,0 +1,163 @@
+/** Statements on delayed jobs. `internal/delays.ts` has their rules. */
+import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
+import * as Rows from "@kinora/persistence/Rows"
+import { Duration, Effect, Option, Schema } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import type { NewDelayed, Postponed, StoredDelayed } from "../delays.ts"
+import type { JobId } from "../ids.ts"
+import type { Retried } from "../laneChanges.ts"
+import type { JobPlace } from "../loadedLanes.ts"
+import { addressColumns, addressFields, decodePlaces } from "./rows.ts"
+
+/** Delayed jobs that are due, the earliest first. */
+export const due = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, limit: number) {
+  const now = yield* DatabaseTime.now
+  return yield* decodeAddresses(sql`
+    SELECT ${sql.literal(addressColumns)} FROM scheduler_delayed AS job
+    WHERE job.try_at <= ${now}
+    ORDER BY job.try_at, job.id
+    LIMIT ${limit}
+  `)
+})
+
+/** Those of the jobs that are delayed and due, the earliest first. */
+export const findDue = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) {
+  const now = yield* DatabaseTime.now
+  const rows = yield* decodeDelayed(sql`
+    SELECT
+      ${sql.literal(addressColumns)}, job.epoch, job.kind, job.payload, job.attempts_max AS "attemptsMax",
+      job.time_limit_ms AS "timeLimit", job.waiting_max AS "waitingMax", job.enqueued_at AS "enqueuedAt",
+      job.due_at AS "dueAt", job.try_at AS "tryAt", job.refusals,
+      job.failures, job.checkpoint
+    FROM scheduler_delayed AS job
+    WHERE job.id = ANY(${Rows.array("uuid", jobs)}) AND job.try_at <= ${now}
+    ORDER BY job.due_at, job.id
+  `)
+  return rows.map(({ checkpoint, timeLimit, waitingMax, ...row }): StoredDelayed => ({
+    ...row,
+    checkpoint: Option.fromNullOr(checkpoint),
+    timeLimit: timeLimit === null ? undefined : Number(timeLimit),
+    waitingMax: waitingMax ?? undefined
+  }))
+})
+
+/** The time until the next delayed job is due. */
+export const dueIn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
+  const now = yield* DatabaseTime.now
+  const [row] = yield* decodeDueIn(sql`
+    SELECT (extract(epoch FROM min(try_at) - ${now}) * 1000)::float8 AS millis FROM scheduler_delayed
+  `)
+  return Option.map(Option.fromNullishOr(row?.millis), (millis) => Duration.millis(Math.max(0, Math.ceil(millis))))
+})
+
+/** Locks those of the jobs that are delayed, and returns their places. */
+export const lock = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) =>
+  decodePlaces(sql`
+    SELECT ${sql.literal(addressColumns)}, 'delayed' AS state, job.epoch FROM scheduler_delayed AS job
+    WHERE job.id = ANY(${Rows.array("uuid", jobs)})
+    ORDER BY job.id
+    FOR UPDATE
+  `)
+
+const columns: Rows.Columns<NewDelayed> = {
+  id: ["uuid", ({ job }) => job],
+  lane_id: ["text", ({ lane }) => lane],
+  group_id: ["text", ({ group }) => group],
+  ...Rows.fields({ epoch: "int4", kind: "text", payload: "json" }),
+  attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
+  time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit],
+  waiting_max: ["int4?", ({ waitingMax }) => waitingMax],
+  due_at: ["timestamptz?", ({ due }) => due.at],
+  due_in: ["float8?", ({ due }) => due.millis]
+}
+
+/** Inserts delayed jobs, except those whose id a job has that is not delayed. */
+export const insert = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<NewDelayed>, now: Statement.Fragment) =>
+  sql`
+    INSERT INTO scheduler_delayed (
+      id, lane_id, group_id, epoch, kind, payload, attempts_max, time_limit_ms, waiting_max, enqueued_at, due_at, try_at
+    )
+    SELECT
+      id, lane_id, group_id, epoch, kind, payload, attempts_max, time_limit_ms, waiting_max, ${now},
+      coalesce(due_at, ${now} + due_in * interval '1 millisecond'),
+      coalesce(due_at, ${now} + due_in * interval '1 millisecond')
+    FROM ${Rows.table("new", jobs, columns)}
+    WHERE (SELECT count(*) FROM scheduler_job AS job WHERE job.id = new.id) = 0
+    RETURNING 1
+  `
+
+/** Deletes delayed jobs. */
+export const remove = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobPlace>) =>
+  sql`
+    DELETE FROM scheduler_delayed WHERE id = ANY(${Rows.array("uuid", jobs.map(({ job }) => job))}) RETURNING 1
+  `
+
+/** Delays running jobs that failed. Returns how many ran under the epochs that were loaded. */
+export const retry = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, jobs: ReadonlyArray<Retried>, now: Statement.Fragment) {
+    if (jobs.length === 0) return 0
+    const moved = yield* sql`
+      WITH ended AS (
+        DELETE FROM scheduler_job AS job
+        USING ${Rows.table("failed", jobs, retriedColumns)}
+        WHERE job.id = failed.id AND job.state = 'running' AND job.epoch = failed.epoch
+        RETURNING
+          job.id, job.lane_id, job.group_id, job.epoch, job.kind, job.payload, job.checkpoint, job.failures, job.attempts_max,
+          job.time_limit_ms, job.enqueued_at, ${now} + failed.millis * interval '1 millisecond' AS due_at
+      )
+      INSERT INTO scheduler_delayed (
+        id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, attempts_max, time_limit_ms, enqueued_at,
+        due_at, try_at
+      )
+      SELECT
+        id, lane_id, group_id, epoch, kind, payload, checkpoint, failures + 1, attempts_max, time_limit_ms, enqueued_at,
+        due_at, due_at
+      FROM ended
+      RETURNING 1
+    `
+    return moved.length
+  }
+)
+
+/** Sets when due jobs are tried again. */
+export const postpone = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<Postponed>, now: Statement.Fragment) =>
+  sql`
+    UPDATE scheduler_delayed AS job
+    SET try_at = ${now} + later.millis * interval '1 millisecond', refusals = job.refusals + 1
+    FROM ${Rows.table("later", jobs, postponedColumns)}
+    WHERE job.id = later.id
+  `
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const retriedColumns: Rows.Columns<Retried> = {
+  id: ["uuid", ({ job }) => job],
+  ...Rows.fields({ epoch: "int4", millis: "float8" })
+}
+
+const postponedColumns: Rows.Columns<Postponed> = {
+  id: ["uuid", ({ job }) => job],
+  ...Rows.fields({ millis: "float8" })
+}
+
+const decodeAddresses = Rows.decodeAll(Schema.Struct(addressFields))
+
+const decodeDelayed = Rows.decodeAll(Schema.Struct({
+  ...addressFields,
+  epoch: Schema.Int,
+  kind: Schema.String,
+  payload: Schema.Json,
+  attemptsMax: Schema.Int,
+  timeLimit: Schema.NullOr(Rows.int8),
+  waitingMax: Schema.NullOr(Schema.Int),
+  enqueuedAt: Rows.timestamptz,
+  dueAt: Rows.timestamptz,
+  tryAt: Rows.timestamptz,
+  refusals: Schema.Int,
+  failures: Schema.Int,
+  checkpoint: Schema.Json
+}))
+
+const decodeDueIn = Rows.decodeAll(Schema.Struct({ millis: Schema.NullOr(Schema.Number) }))

@@ -1,0 +1,255 @@
+/** Delayed jobs: when they start, what they hold meanwhile, and who places them. */
+import { assert, layer } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
+import { DateTime, Duration, Effect, type Layer, Option, Result } from "effect"
+import { TestClock } from "effect/testing"
+import * as JobHandler from "../src/JobHandler.ts"
+import * as Lanes from "../src/Lanes.ts"
+import { Scheduler } from "../src/Scheduler.ts"
+import { type Backend, ids, makeWorld, refusal, startWorker, stateOf } from "./Fixture.ts"
+
+export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
+  layer(backend)(`Delayed jobs (${name})`, (it) => {
+    it.effect("places a job when it is due, and not before", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const start = yield* DateTime.now
+        const command = world.job({ payload: { n: 7 }, attemptsMax: 5, timeLimit: "10 minutes" })
+        const enqueued = yield* scheduler.enqueue({ ...command, delay: "1 minute" })
+        assert.deepStrictEqual(enqueued, { job: command.job, lane: world.lane, group: world.group, state: "delayed" })
+        yield* TestClock.adjust(59_999)
+        yield* scheduler.enqueueDue(1_000)
+        assert.strictEqual(yield* stateOf(command.job), "delayed")
+        assert.deepStrictEqual(yield* world.claim(), [])
+        yield* TestClock.adjust(1)
+        yield* scheduler.enqueueDue(1_000)
+        const [claimed] = yield* world.claim()
+        assert.deepInclude(claimed, {
+          job: command.job,
+          payload: { n: 7 },
+          attempt: 1,
+          attemptsMax: 5,
+          enqueuedAt: DateTime.addDuration(start, "1 minute")
+        })
+        assert.deepStrictEqual(Option.map(claimed!.timeLimit, Duration.toMillis), Option.some(600_000))
+        yield* scheduler.settle(claimed!)
+        yield* scheduler.enqueueDue(1_000)
+        assert.deepStrictEqual(yield* scheduler.find([command.job]), [])
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("starts a job at a time, and immediately if it has passed", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const now = yield* DateTime.now
+        const lane = { cap: 3 }
+        const later = { ...world.job(lane), runAt: DateTime.addDuration(now, "1 hour") }
+        const past = { ...world.job(lane), runAt: new Date(now.epochMilliseconds - 1) }
+        for (const command of [later, past]) assert.strictEqual((yield* scheduler.enqueue(command)).state, "delayed")
+        const none = { ...world.job(lane), delay: 0 }
+        assert.strictEqual((yield* scheduler.enqueue(none)).state, "queued")
+        yield* scheduler.enqueueDue(1_000)
+        assert.sameMembers(ids(yield* world.claim()), ids([none, past]))
+        yield* TestClock.adjust("1 hour")
+        yield* scheduler.enqueueDue(1_000)
+        assert.deepStrictEqual(ids(yield* world.claim()), [later.job])
+        const both = yield* Effect.exit(scheduler.enqueue({ ...world.job(), delay: 1, runAt: now }))
+        assert.match(String(both), /either `delay` or `runAt`/)
+      }))
+
+    it.effect("holds no slot and does not count as waiting before it is due", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        for (const _ of [1, 2, 3]) yield* scheduler.enqueue({ ...world.job({ waitingMax: 0 }), delay: "1 hour" })
+        const first = yield* scheduler.enqueue(world.job({ waitingMax: 1 }))
+        const second = yield* scheduler.enqueue(world.job({ waitingMax: 1 }))
+        assert.deepStrictEqual([first.state, second.state], ["queued", "pending"])
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+        yield* scheduler.rebuild
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("places due jobs in the order in which they are due, under the cap of that moment", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const delays = ["4 seconds", "2 seconds", "3 seconds", "1 second"] as const
+        const jobs = yield* Effect.forEach(delays, (delay) => scheduler.enqueue({ ...world.job(), delay }))
+        yield* scheduler.setCap({ ...world, cap: 2 })
+        yield* TestClock.adjust("5 seconds")
+        yield* scheduler.enqueueDue(1_000)
+        assert.deepStrictEqual(yield* Effect.forEach(ids(jobs), stateOf), ["pending", "queued", "pending", "queued"])
+        const claimed = yield* world.claim()
+        assert.deepStrictEqual(ids(claimed), [jobs[3]!.job, jobs[1]!.job])
+        for (const job of claimed) yield* scheduler.settle(job)
+        assert.deepStrictEqual(ids(yield* world.claim()), [jobs[2]!.job, jobs[0].job])
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("leaves a due job delayed while its queue is full, and tries it again after growing pauses", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const running = yield* scheduler.enqueue(world.job())
+        const late = yield* scheduler.enqueue({ ...world.job({ waitingMax: 0 }), delay: "1 second" })
+        const other = yield* scheduler.enqueue({ ...world.job({ lane: `${world.lane}-other` }), delay: "1 second" })
+        yield* TestClock.adjust("1 second")
+        yield* scheduler.enqueueDue(1_000)
+        // The job of another lane is not held up.
+        assert.deepStrictEqual(yield* Effect.forEach([late.job, other.job], stateOf), ["delayed", "queued"])
+        assert.strictEqual(yield* scheduler.enqueueDue(1_000), 0)
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* scheduler.enqueueDue(1_000), 1)
+        yield* TestClock.adjust(1_999)
+        assert.strictEqual(yield* scheduler.enqueueDue(1_000), 0)
+        yield* scheduler.cancel(running.job)
+        yield* TestClock.adjust(1)
+        assert.strictEqual(yield* scheduler.enqueueDue(1_000), 1)
+        assert.strictEqual(yield* stateOf(late.job), "queued")
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("cancels a delayed job once, and never places it", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const { job } = yield* scheduler.enqueue({ ...world.job(), delay: "1 minute" })
+        const results = yield* Effect.forEach([1, 2, 3, 4], () => Effect.result(scheduler.cancel(job)), {
+          concurrency: 4
+        })
+        const cancelled = results.filter(Result.isSuccess).map(({ success }) => success.state)
+        assert.deepStrictEqual(cancelled, ["delayed"])
+        assert.strictEqual((yield* refusal(scheduler.cancel(job)))._tag, "NotFound")
+        yield* TestClock.adjust("1 hour")
+        yield* scheduler.enqueueDue(1_000)
+        assert.deepStrictEqual(yield* world.claim(), [])
+        // Its id is free again.
+        assert.strictEqual((yield* scheduler.enqueue(world.job({ job }))).state, "queued")
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("belongs to the unit that enqueues, ends or places it", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const world = yield* makeWorld
+        const undo = <A, E>(effect: Effect.Effect<A, E>) =>
+          Effect.flip(atomically(Effect.andThen(effect, Effect.fail("no" as const))))
+        const [undone, kept, dropped] = [world.job(), world.job(), world.job()]
+        yield* undo(scheduler.enqueue({ ...undone, delay: "1 second" }))
+        yield* scheduler.enqueue({ ...kept, delay: "1 second" })
+        yield* undo(scheduler.cancel(kept.job))
+        yield* TestClock.adjust("1 second")
+        yield* undo(scheduler.enqueueDue(1_000))
+        assert.deepStrictEqual(yield* Effect.forEach(ids([undone, kept]), stateOf), [undefined, "delayed"])
+        // Both decisions in one unit.
+        yield* atomically(Effect.gen(function*() {
+          const loaded = yield* scheduler.load({ lanes: [world], jobs: [kept] })
+          const { state } = Result.getOrThrow(Lanes.delay(loaded, { ...dropped, delay: "1 second" }))
+          const without = Result.getOrThrow(Lanes.cancel(state, dropped.job)).state
+          const aborted = Result.getOrThrow(Lanes.abort(without, kept.job))
+          assert.strictEqual(aborted.value.state, "delayed")
+          const again = Result.getOrThrow(Lanes.delay(aborted.state, { ...kept, delay: "1 second" }))
+          yield* scheduler.save(again.state)
+        }))
+        assert.deepStrictEqual(yield* Effect.forEach(ids([dropped, kept]), stateOf), [undefined, "delayed"])
+        yield* TestClock.adjust("1 second")
+        yield* scheduler.enqueueDue(1_000)
+        assert.strictEqual(yield* stateOf(kept.job), "queued")
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("refuses a job with the id of a delayed one, and a delayed one with the id of a job", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const [first, second] = [world.job(), world.job()]
+        yield* scheduler.enqueue({ ...first, delay: "1 minute" })
+        yield* scheduler.enqueue(second)
+        for (
+          const command of [first, { ...first, delay: "1 minute" as const }, { ...second, delay: "1 minute" as const }]
+        ) {
+          const error = yield* Effect.flip(scheduler.enqueue(command))
+          assert.strictEqual(error._tag, "StorageError")
+        }
+        assert.deepStrictEqual(yield* Effect.forEach(ids([first, second]), stateOf), ["delayed", "queued"])
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("shows delayed jobs", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const now = yield* DateTime.now
+        const { job } = yield* scheduler.enqueue({ ...world.job(), delay: "2 minutes" })
+        const busy = { lane: `${world.lane}-busy` }
+        yield* scheduler.enqueue(world.job(busy))
+        yield* scheduler.enqueue({ ...world.job(busy), delay: "1 minute" })
+        const [status] = yield* scheduler.find([job])
+        assert.deepInclude(status, {
+          job,
+          state: "delayed",
+          attempt: 0,
+          enqueuedAt: now,
+          dueAt: Option.some(DateTime.addDuration(now, "2 minutes"))
+        })
+        const counts = { cap: 1, weight: 1, pending: 0, running: 0, delayed: 1, group: world.group }
+        const lanes = [{ ...counts, lane: world.lane, queued: 0 }, { ...counts, ...busy, queued: 1 }]
+        assert.deepStrictEqual(yield* scheduler.lanes({ group: world.group, limit: 10 }), lanes)
+        assert.deepStrictEqual(yield* scheduler.lanes({ after: world.lane, limit: 1 }), lanes.slice(1))
+        const queue = (yield* scheduler.queues).find(({ kind }) => kind === world.kind.name)
+        assert.deepInclude(queue, { pending: 0, queued: 1, running: 0, delayed: 2, oldest: Option.some(now) })
+        // Jobs that wait for a worker are looked for, and these do not.
+        yield* TestClock.adjust("59 seconds")
+        const waiting = yield* scheduler.waiting("1 second", 1_000)
+        assert.notInclude(ids(waiting), job)
+      }))
+
+    it.effect("places each job once, or it is cancelled, when many place and cancel at the same time", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const jobs = yield* Effect.forEach(Array.from({ length: 60 }, (_, n) => n), (n) => {
+          const lane = `${world.lane}-${n % 3}`
+          return scheduler.enqueue({ ...world.job({ lane, group: lane, cap: 50 }), delay: "1 second" })
+        })
+        yield* TestClock.adjust("1 second")
+        const place = Effect.repeat(scheduler.enqueueDue(7), { until: (count) => count === 0 })
+        const cancel = (job: string) => Effect.result(scheduler.cancel(job))
+        const [cancels] = yield* Effect.all([
+          Effect.forEach(ids(jobs).filter((_, n) => n % 2 === 0), cancel, { concurrency: 8 }),
+          Effect.forEach([1, 2, 3, 4], () => place, { concurrency: 4 })
+        ], { concurrency: 2 })
+        // Placed jobs are not started yet, so they can be cancelled too.
+        assert.isTrue(cancels.every(Result.isSuccess))
+        const claimed = yield* world.claim({ limit: 100 })
+        assert.sameMembers(ids(claimed), ids(jobs).filter((_, n) => n % 2 === 1))
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("runs a delayed job on a worker that does not poll", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const ran: Array<number> = []
+        const run = ({ payload }: { readonly payload: { readonly n: number } }) =>
+          Effect.sync(() => ran.push(payload.n))
+        const handler = JobHandler.make({ kind: world.kind, run, failed: () => Effect.succeed(0) })
+        yield* startWorker({ name: "worker", handlers: [handler], pollInterval: "1 day", lease: "1 day" })
+        const enqueue = (n: number, delay: Duration.Input) =>
+          scheduler.enqueue({ ...world.job({ payload: { n } }), delay })
+        /** Statements of databases end outside of the virtual time. */
+        const until = (count: number) => Effect.repeat(TestClock.adjust(10), { until: () => ran.length === count })
+        yield* enqueue(1, "1 hour")
+        yield* TestClock.adjust("59 minutes")
+        // Due earlier than the one that the worker waits for.
+        yield* enqueue(2, "10 seconds")
+        yield* until(1)
+        assert.deepStrictEqual(ran, [2])
+        yield* until(2)
+        assert.deepStrictEqual(ran, [2, 1])
+      }).pipe(Effect.scoped), 60_000)
+  })
