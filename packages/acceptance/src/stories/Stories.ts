@@ -147,7 +147,7 @@ export const formatTotal = ({ broken, hits, jobs, stories }: Total): string =>
 // -----------------------------------------------------------------------------
 
 /**
- * Runs an effect whose errors and calls record no stacks, which are an eighth of the work of a story. The story that is
+ * Runs an effect whose errors and calls record no stacks, which is a large part of the work of a story. The story that is
  * reported runs once more with them.
  */
 const withoutStacks = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
