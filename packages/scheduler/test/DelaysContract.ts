@@ -130,6 +130,28 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 
+    it.effect("takes any limit on waiting jobs, like a job without a delay", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const limits = [Infinity, Number.MAX_SAFE_INTEGER, 1.5, -1]
+        const enqueue = (waitingMax: number, n: number) => {
+          const apart = { lane: `${world.lane}-${n}`, group: `${world.group}-${n}` }
+          return Effect.andThen(
+            Effect.forEach(
+              Array.from({ length: 22 }),
+              () => scheduler.enqueue(world.job({ ...apart, waitingMax: 30 }))
+            ),
+            scheduler.enqueue({ ...world.job({ ...apart, waitingMax }), delay: "1 second" })
+          )
+        }
+        const jobs = yield* Effect.forEach(limits, enqueue)
+        yield* TestClock.adjust("1 second")
+        yield* scheduler.enqueueDue(1_000)
+        assert.deepStrictEqual(yield* Effect.forEach(ids(jobs), stateOf), ["pending", "pending", "delayed", "delayed"])
+        yield* Effect.forEach(ids(jobs), scheduler.cancel)
+      }))
+
     it.effect("cancels a delayed job once, and never places it", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler

@@ -71,7 +71,7 @@ const columns: Rows.Columns<NewDelayed> = {
   ...Rows.fields({ epoch: "int4", kind: "text", payload: "json" }),
   attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
   time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit],
-  waiting_max: ["int4?", ({ waitingMax }) => waitingMax],
+  waiting_max: ["int4?", ({ waitingMax }) => waitingMax === undefined ? undefined : toInt4(waitingMax)],
   due_at: ["timestamptz?", ({ due }) => due.at],
   due_in: ["float8?", ({ due }) => due.millis]
 }
@@ -136,6 +136,9 @@ export const postpone = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<Postponed
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The whole number with which a limit on counters, which are int4 and at least 0, has the same effect. */
+const toInt4 = (limit: number): number => Math.max(0, Math.min(Math.ceil(limit), 2 ** 31 - 1))
 
 const retriedColumns: Rows.Columns<Retried> = {
   id: ["uuid", ({ job }) => job],
