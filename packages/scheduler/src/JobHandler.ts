@@ -15,7 +15,8 @@
  * job, since `settle` checks the epoch.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Cause, DateTime, Duration, Effect, Exit, Option, Schema } from "effect"
+import { Cause, DateTime, Duration, Effect, Exit, Option, Random, Schema } from "effect"
+import { delayMax } from "./internal/delays.ts"
 import type { LeftAttempt, LeftReason } from "./internal/leftAttempt.ts"
 import type { ClaimedJob } from "./Job.ts"
 import * as JobKind from "./JobKind.ts"
@@ -99,7 +100,10 @@ interface JobHandlerOptions<Payload, Outcome, E> {
 export interface Retry<E> {
   /** Number of runs that may fail. The failure of the last one ends the job, and is passed to `failed`. */
   readonly attempts: number
-  /** Pause after a number of failures, from 1. Default: 1 second, twice as long after each failure, at most 1 hour. */
+  /**
+   * Pause after a number of failures, from 1, at most 36,500 days. Default: 1 second, twice as long after each failure, at
+   * most 1 hour; each pause is up to a fifth shorter, so that jobs that fail together do not run together again.
+   */
   readonly backoff?: Duration.Input | ((failures: number) => Duration.Input) | undefined
   /** Whether a failure is retried; the others end the job. Default: all. */
   readonly while?: ((error: E) => boolean) | undefined
@@ -196,10 +200,19 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
       const exit: Exit.Exit<Outcome, E | TimeLimitExceeded | AttemptsExhausted> = failure === undefined
         ? yield* Effect.exit(limited(job, run(job)))
         : Exit.fail(failure)
+      const end = Exit.isSuccess(exit) ? Effect.succeed(exit.value) : options.failed(job, exit.cause)
       const pause = yield* pauseOf(options.retry, job, exit)
-      if (pause !== undefined && retry !== undefined) return retry(job, pause)
-      const outcome = Exit.isSuccess(exit) ? exit.value : yield* options.failed(job, exit.cause)
-      return settle({ job, outcome })
+      if (pause === undefined || retry === undefined) return settle({ job, outcome: yield* end })
+      // A job that stayed running would hold its slot as long as its worker lives.
+      return Effect.catchIf(
+        retry(job, pause),
+        (error) => !error.isRetryable,
+        (error) =>
+          Effect.logError("A failed job cannot be delayed, and ends", error).pipe(
+            Effect.andThen(end),
+            Effect.flatMap((outcome) => settle({ job, outcome }))
+          )
+      )
     })
   }
 })
@@ -218,15 +231,16 @@ const pauseOf = <E>(
   exit: Exit.Exit<unknown, E | TimeLimitExceeded | AttemptsExhausted>
 ): Effect.Effect<Duration.Duration | undefined> => {
   if (retry === undefined || Exit.isSuccess(exit) || failures + 1 >= retry.attempts) return Effect.succeed(undefined)
-  const { backoff = doubled, while: isRetried = () => true } = retry
+  const { backoff, while: isRetried = () => true } = retry
   const error = exit.cause.reasons.every(Cause.isFailReason) ? Cause.findErrorOption(exit.cause) : Option.none()
   if (Option.isNone(error) || isEnd(error.value)) return Effect.succeed(undefined)
   const failure = error.value
-  return Effect.sync(() =>
-    isRetried(failure)
-      ? Duration.fromInputUnsafe(typeof backoff === "function" ? backoff(failures + 1) : backoff)
-      : undefined
-  ).pipe(
+  return Effect.suspend(() => {
+    if (!isRetried(failure)) return Effect.succeed(undefined)
+    if (backoff === undefined) return doubled(failures + 1)
+    const pause = Duration.fromInputUnsafe(typeof backoff === "function" ? backoff(failures + 1) : backoff)
+    return Effect.succeed(Duration.min(pause, delayMax))
+  }).pipe(
     Effect.tap((pause) =>
       pause === undefined ? Effect.void : Effect.logDebug("A job failed and runs again later", { job, failure })
     ),
@@ -237,8 +251,10 @@ const pauseOf = <E>(
 const isEnd = (error: unknown): error is TimeLimitExceeded | AttemptsExhausted =>
   Schema.is(TimeLimitExceeded)(error) || Schema.is(AttemptsExhausted)(error)
 
-const doubled = (failures: number): Duration.Duration =>
-  Duration.min(Duration.seconds(2 ** Math.min(failures - 1, 20)), Duration.hours(1))
+const doubled = (failures: number): Effect.Effect<Duration.Duration> => {
+  const pause = Duration.min(Duration.seconds(2 ** Math.min(failures - 1, 20)), Duration.hours(1))
+  return Effect.map(Random.nextBetween(0.8, 1), (spread) => Duration.times(pause, spread))
+}
 
 /** Interrupts the run at its time limit, which may have passed before this attempt started. */
 const limited = <A, E>(job: ClaimedJob, run: Effect.Effect<A, E>): Effect.Effect<A, E | TimeLimitExceeded> => {

@@ -58,7 +58,8 @@ export const enqueue = <Payload>(
 /**
  * Adds a job that does not start before it is due. It takes no slot and does not count as waiting. When it is due, it is
  * placed like a job that is enqueued then, under the cap and the weight that the lane has then. The lane gets those of the
- * command now. A job without a delay is due immediately. Throws like `enqueue`, and if both `delay` and `runAt` are given.
+ * command now. A job without a delay is due immediately. Throws like `enqueue`, if both
+ * `delay` and `runAt` are given, and if the job is due too late.
  */
 export const delay = <Payload>(
   lanes: Lanes,

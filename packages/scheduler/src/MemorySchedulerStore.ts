@@ -31,7 +31,12 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       peek: (lane, group) => access(() => Lanes.peek(tables, lane, group)),
       apply: (changes) => Effect.flatten(accessNow((now) => Lanes.apply(tables, changes, now))),
       swap: (limit) => accessNow((now) => Lanes.swap(tables, limit, now)),
-      due: (limit) => accessNow((now) => Delays.dueOnes(tables.delayed.values(), now).slice(0, limit)),
+      due: (limit, except) =>
+        accessNow((now) =>
+          Delays.dueOnes(tables.delayed.values(), now).filter(({ group }) => !except.includes(group)).slice(0, limit)
+        ),
+      // Units run one after the other.
+      lockFree: (lanes) => Effect.succeed(lanes),
       findDue: (ids) =>
         accessNow((now) => Delays.dueOnes(tables.delayed.values(), now).filter(({ job }) => ids.includes(job))),
       dueIn: accessNow((now) => Delays.dueIn(tables.delayed.values(), now)),

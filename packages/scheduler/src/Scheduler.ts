@@ -72,8 +72,9 @@ export class Scheduler extends Context.Service<
     ) => Effect.Effect<JobAddress & { readonly state: "delayed" | "pending" | "queued" }, SchedulerError | StorageError>
     /**
      * Places delayed jobs that are due in their lanes, the earliest first, as if they were enqueued now. A job whose
-     * queue is full stays delayed, and is tried again after a pause that grows from one second to one minute. Returns the
-     * number of jobs that were due, at most `limit`. `Worker.layer` calls it.
+     * queue is full stays delayed, and is tried again after a pause that grows from one second to one minute. Jobs whose lanes
+     * are locked by other units are left out. Returns the number of the others that were due, at most `limit`. `Worker.layer`
+     * calls it.
      */
     readonly enqueueDue: (limit: number) => Effect.Effect<number, StorageError>
     /** Returns the time until the next delayed job is due, or zero. `None` if there is none. */

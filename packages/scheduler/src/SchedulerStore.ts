@@ -45,8 +45,13 @@ export class SchedulerStore extends Context.Service<
      * the lanes until the unit ends, and skips locked ones.
      */
     readonly swap: (limit: number) => Effect.Effect<Swapped, StorageError>
-    /** Returns delayed jobs that are due, the earliest first, without locks. */
-    readonly due: (limit: number) => Effect.Effect<ReadonlyArray<JobAddress>, StorageError>
+    /** Returns delayed jobs that are due, the earliest first, without locks, and without those of some groups. */
+    readonly due: (
+      limit: number,
+      except: ReadonlyArray<GroupId>
+    ) => Effect.Effect<ReadonlyArray<JobAddress>, StorageError>
+    /** Locks the lanes, and their groups, until the unit ends. Skips locked ones, and returns the others. */
+    readonly lockFree: (lanes: ReadonlyArray<LaneId>) => Effect.Effect<ReadonlyArray<LaneId>, StorageError>
     /** Returns those of the jobs that are delayed and due, the earliest first. The unit has loaded them. */
     readonly findDue: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<StoredDelayed>, StorageError>
     /** Returns the time until the next delayed job is due, or zero. `None` if there is none. */

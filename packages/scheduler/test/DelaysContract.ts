@@ -59,6 +59,24 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.match(String(both), /either `delay` or `runAt`/)
       }))
 
+    it.effect("refuses a job that is due too late, and shows one that is due as late as possible", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const last = new Date("9999-12-31T23:59:59.999Z")
+        for (
+          const late of [{ delay: Infinity }, { delay: "36501 days" }, { runAt: new Date(last.getTime() + 1) }] as const
+        ) assert.match(String(yield* Effect.exit(scheduler.enqueue({ ...world.job(), ...late }))), /9999|36500 days/)
+        const byDelay = yield* scheduler.enqueue({ ...world.job(), delay: "36500 days" })
+        const byTime = yield* scheduler.enqueue({ ...world.job(), runAt: last })
+        const found = yield* scheduler.find(ids([byDelay, byTime]))
+        assert.deepStrictEqual(found.map(({ dueAt }) => dueAt), [
+          Option.some(DateTime.addDuration(yield* DateTime.now, "36500 days")),
+          Option.some(DateTime.makeUnsafe(last))
+        ])
+        yield* Effect.forEach(ids([byDelay, byTime]), scheduler.cancel)
+      }))
+
     it.effect("holds no slot and does not count as waiting before it is due", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
@@ -110,6 +128,28 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.strictEqual(yield* scheduler.enqueueDue(1_000), 1)
         assert.strictEqual(yield* stateOf(late.job), "queued")
         assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
+    it.effect("takes any limit on waiting jobs, like a job without a delay", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const limits = [Infinity, Number.MAX_SAFE_INTEGER, 1.5, -1]
+        const enqueue = (waitingMax: number, n: number) => {
+          const apart = { lane: `${world.lane}-${n}`, group: `${world.group}-${n}` }
+          return Effect.andThen(
+            Effect.forEach(
+              Array.from({ length: 22 }),
+              () => scheduler.enqueue(world.job({ ...apart, waitingMax: 30 }))
+            ),
+            scheduler.enqueue({ ...world.job({ ...apart, waitingMax }), delay: "1 second" })
+          )
+        }
+        const jobs = yield* Effect.forEach(limits, enqueue)
+        yield* TestClock.adjust("1 second")
+        yield* scheduler.enqueueDue(1_000)
+        assert.deepStrictEqual(yield* Effect.forEach(ids(jobs), stateOf), ["pending", "pending", "delayed", "delayed"])
+        yield* Effect.forEach(ids(jobs), scheduler.cancel)
       }))
 
     it.effect("cancels a delayed job once, and never places it", () =>
@@ -223,6 +263,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
           Effect.forEach(ids(jobs).filter((_, n) => n % 2 === 0), cancel, { concurrency: 8 }),
           Effect.forEach([1, 2, 3, 4], () => place, { concurrency: 4 })
         ], { concurrency: 2 })
+        // Those whose lanes were locked each time.
+        yield* place
         // Placed jobs are not started yet, so they can be cancelled too.
         assert.isTrue(cancels.every(Result.isSuccess))
         const claimed = yield* world.claim({ limit: 100 })

@@ -1,7 +1,7 @@
 /** Jobs that run again after a failure. */
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
-import { Data, type Duration, Effect, type Layer, Option, Result } from "effect"
+import { Data, DateTime, Duration, Effect, type Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import type { ClaimedJob } from "../src/Job.ts"
 import * as JobHandler from "../src/JobHandler.ts"
@@ -100,6 +100,36 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(ids(yield* world.claim({ limit: 1 })), [failed.job])
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
+
+    it.effect("frees the slot also if the pause is longer than any delay", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const start = yield* DateTime.now
+        const handler = JobHandler.make<{ readonly n: number }, void, Busy>({
+          kind: world.kind,
+          run: ({ payload: { n } }) => n === 0 ? Effect.fail(new Busy()) : Effect.void,
+          retry: { attempts: 100, backoff: () => 2 ** 70 },
+          failed: () => Effect.void
+        })
+        yield* startWorker({ name: "worker", handlers: [handler] })
+        const { job } = yield* scheduler.enqueue(world.job({ payload: { n: 0 } }))
+        const next = yield* scheduler.enqueue(world.job({ payload: { n: 1 } }))
+        yield* Effect.repeat(Effect.andThen(TestClock.adjust(10), stateOf(next.job)), {
+          until: (state) => state === undefined
+        })
+        const [status] = yield* scheduler.find([job])
+        assert.deepInclude(status, { state: "delayed", failures: 1 })
+        const days = DateTime.distance(start, Option.getOrThrow(status!.dueAt))
+        assert.strictEqual(Math.floor(Duration.toDays(days)), 36_500)
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+        yield* UnitOfWork.UnitOfWork.use(({ atomically }) =>
+          atomically(Effect.gen(function*() {
+            const aborted = Lanes.abort(yield* scheduler.load({ jobs: [status!] }), job)
+            yield* scheduler.save(Result.getOrThrow(aborted).state)
+          }))
+        )
+      }).pipe(Effect.scoped))
 
     it.effect("runs a job again after typed failures that are retried, and fails it with the last one", () =>
       Effect.gen(function*() {

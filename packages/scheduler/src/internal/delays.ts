@@ -48,11 +48,22 @@ export interface Postponed {
   readonly millis: number
 }
 
-/** Returns when a job is due, or `undefined` if it has no delay. Throws if it has both a delay and a time. */
+/** Longest delay, since databases have no later times. */
+export const delayMax = Duration.days(36_500)
+
+/**
+ * Returns when a job is due, or `undefined` if it has no delay. Throws if it has both a delay and a time, and if it is
+ * due too late.
+ */
 export const dueOf = ({ delay, runAt }: Delay): Due | undefined => {
   if (delay !== undefined && runAt !== undefined) throw new Error("A job has either `delay` or `runAt`")
-  if (runAt !== undefined) return { at: DateTime.toUtc(DateTime.makeUnsafe(runAt)), millis: undefined }
+  if (runAt !== undefined) {
+    const at = DateTime.toUtc(DateTime.makeUnsafe(runAt))
+    if (DateTime.isGreaterThan(at, runAtMax)) throw new Error("`runAt` is after the year 9999")
+    return { at, millis: undefined }
+  }
   const millis = delay === undefined ? 0 : Math.ceil(Duration.toMillis(delay))
+  if (millis > Duration.toMillis(delayMax)) throw new Error(`A delay has at most ${Duration.toDays(delayMax)} days`)
   return millis > 0 ? { at: undefined, millis } : undefined
 }
 
@@ -82,3 +93,9 @@ export const dueIn = (jobs: Iterable<StoredDelayed>, now: DateTime.Utc): Option.
   const next = Array.from(jobs).reduce((next, { tryAt }) => Math.min(next, tryAt.epochMilliseconds), Infinity)
   return next === Infinity ? Option.none() : Option.some(Duration.millis(Math.max(0, next - now.epochMilliseconds)))
 }
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const runAtMax = DateTime.makeUnsafe("9999-12-31T23:59:59.999Z")

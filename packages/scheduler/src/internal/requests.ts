@@ -44,9 +44,9 @@ export interface Enqueue<Payload> extends JobAddress {
 
 /** When a job is due. At most one of the two. */
 export interface Delay {
-  /** Time from now, by the clock of the database, before which the job does not start. Default: none. */
+  /** Time from now, by the clock of the database, before which the job does not start, at most 36,500 days. Default: none. */
   readonly delay?: Duration.Input | undefined
-  /** Time before which the job does not start, compared with the clock of the database. Default: none. */
+  /** Time before which the job does not start, compared with the clock of the database, at most in the year 9999. Default: none. */
   readonly runAt?: DateTime.DateTime | Date | undefined
 }
 

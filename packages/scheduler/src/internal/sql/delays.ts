@@ -4,17 +4,22 @@ import * as Rows from "@kinora/persistence/Rows"
 import { Duration, Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { NewDelayed, Postponed, StoredDelayed } from "../delays.ts"
-import type { JobId } from "../ids.ts"
+import type { GroupId, JobId } from "../ids.ts"
 import type { Retried } from "../laneChanges.ts"
 import type { JobPlace } from "../loadedLanes.ts"
 import { addressColumns, addressFields, decodePlaces } from "./rows.ts"
 
-/** Delayed jobs that are due, the earliest first. */
-export const due = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, limit: number) {
+/** Delayed jobs that are due, the earliest first, without those of some groups. */
+export const due = Effect.fnUntraced(function*(
+  sql: SqlClient.SqlClient,
+  limit: number,
+  except: ReadonlyArray<GroupId>
+) {
   const now = yield* DatabaseTime.now
+  const others = except.length === 0 ? sql`` : sql`AND job.group_id <> ALL(${Rows.array("text", except)})`
   return yield* decodeAddresses(sql`
     SELECT ${sql.literal(addressColumns)} FROM scheduler_delayed AS job
-    WHERE job.try_at <= ${now}
+    WHERE job.try_at <= ${now} ${others}
     ORDER BY job.try_at, job.id
     LIMIT ${limit}
   `)
@@ -66,7 +71,7 @@ const columns: Rows.Columns<NewDelayed> = {
   ...Rows.fields({ epoch: "int4", kind: "text", payload: "json" }),
   attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
   time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit],
-  waiting_max: ["int4?", ({ waitingMax }) => waitingMax],
+  waiting_max: ["int4?", ({ waitingMax }) => waitingMax === undefined ? undefined : toInt4(waitingMax)],
   due_at: ["timestamptz?", ({ due }) => due.at],
   due_in: ["float8?", ({ due }) => due.millis]
 }
@@ -131,6 +136,9 @@ export const postpone = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<Postponed
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The whole number with which a limit on counters, which are int4 and at least 0, has the same effect. */
+const toInt4 = (limit: number): number => Math.max(0, Math.min(Math.ceil(limit), 2 ** 31 - 1))
 
 const retriedColumns: Rows.Columns<Retried> = {
   id: ["uuid", ({ job }) => job],

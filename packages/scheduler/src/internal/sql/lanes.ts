@@ -34,6 +34,19 @@ export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, reques
   return state
 })
 
+/** Locks lanes and their groups in the order of `load`, but waits for none. Returns the lanes that were not locked. */
+export const lockFree = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, lanes: ReadonlyArray<LaneId>) {
+  const rows = yield* decodeFree(sql`
+    SELECT lane.id AS lane
+    FROM scheduler_group AS lane_group
+    JOIN scheduler_lane AS lane ON lane.group_id = lane_group.id
+    WHERE lane.id = ANY(${Rows.array("text", lanes)})
+    ORDER BY lane.group_id, lane.id
+    FOR UPDATE OF lane_group, lane SKIP LOCKED
+  `)
+  return rows.map(({ lane }) => lane)
+})
+
 /** Reads the counters of a lane and its group without locks. */
 export const peek = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, lane: LaneId, group: GroupId) {
   const [row] = yield* decodePeek(sql`
@@ -85,6 +98,8 @@ const lockLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
   `)
 
 const decodeLanes = Rows.decodeAll(Schema.Struct({ ...laneFields, groupWaiting: Schema.Int }))
+
+const decodeFree = Rows.decodeAll(Schema.Struct({ lane: Schema.String }))
 
 const decodePeek = Rows.decodeAll(
   Schema.Struct({

@@ -16,13 +16,18 @@ export const makeDelayLoop = Effect.fnUntraced(function*(settings: Settings, { l
   /** Returns the time until the next job is due. */
   const look = Effect.gen(function*() {
     wakeup.closeUnsafe()
+    // First, since most looks find that no job is due.
+    const next = yield* scheduler.dueIn
+    if (!Option.exists(next, Duration.isZero)) return next
     while ((yield* scheduler.enqueueDue(settings.claimMax)) === settings.claimMax);
     return yield* scheduler.dueIn
   }).pipe(logFailure("Placing delayed jobs failed", Option.none<Duration.Duration>()))
 
   return Effect.gen(function*() {
     yield* lease.isHeld
-    const next = Option.getOrElse(yield* look, () => settings.pollInterval)
+    const found = Option.getOrElse(yield* look, () => settings.pollInterval)
+    // Jobs that are due still have locked lanes.
+    const next = Duration.isZero(found) ? pause : found
     // Spread, so that several workers do not wait for each other at the same lanes.
     const spread = Duration.millis(yield* Random.nextBetween(0, spreadMax))
     const left = Duration.min(Duration.sum(next, spread), settings.pollInterval)
