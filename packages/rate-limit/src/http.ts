@@ -22,8 +22,8 @@ export interface RateLimitOptions<Request> {
   /** Counts the requests. The result of `createLimits`. */
   readonly limits: Pick<Limits, "hit">
   /**
-   * Name of the limit, in headers and keys: 1 to 64 letters, digits, `_`, `-` and `.`. Limits with the same name share
-   * their counters.
+   * Name of the limit, in headers and keys: 1 to 64 letters, digits, `_`, `-` and `.`. Limits with the same name,
+   * window and algorithm share their counters.
    */
   readonly policy: string
   /** Requests that a client may make per window. A whole number. */

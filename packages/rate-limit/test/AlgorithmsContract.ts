@@ -119,6 +119,33 @@ export const suite = <E>(
         assert.isTrue((yield* hit({ ...request, cost: 3 })).accepted)
       }))
 
+    it.effect("fill a token bucket that is used up at the rate of a hit with a higher limit", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(6_000_000_000)
+        const { hit, peek } = yield* RateLimit
+        const request: Hit = { key: "raised", limit: 1, window: "10 seconds", algorithm: "tokenBucket" }
+        assert.isTrue((yield* hit(request)).accepted)
+        assert.isFalse((yield* hit(request)).accepted)
+        yield* TestClock.adjust("5 seconds")
+        assert.isFalse((yield* hit(request)).accepted)
+        const raised: Hit = { ...request, limit: 3, cost: 3 }
+        assert.isTrue((yield* peek(raised)).accepted)
+        assert.isTrue((yield* hit(raised)).accepted)
+      }))
+
+    it.effect("have no time at which a cost above the limit fits", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(7_000_000_000)
+        const { hit } = yield* RateLimit
+        for (const algorithm of ["slidingWindow", "tokenBucket"] as const) {
+          const request: Hit = { key: "never", limit: 3, cost: 4, window: "10 seconds", algorithm }
+          assert.deepStrictEqual(timesOf(yield* hit(request)), [0, 0])
+          yield* hit({ ...request, cost: 3 })
+          const [resetsAt, retryAt] = timesOf(yield* hit(request))
+          assert.strictEqual(retryAt, resetsAt)
+        }
+      }))
+
     it.effect("are counted with windows in one call, in order", () =>
       Effect.gen(function*() {
         const { hitAll } = yield* RateLimit

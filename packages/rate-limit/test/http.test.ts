@@ -141,5 +141,6 @@ it("rejects invalid options when it is created", () => {
   assert.match(message({ window: 999 }), /^TypeError: Expected a window of 1 second to 31 days/)
   assert.match(message({ limit: 1e12, algorithm: "tokenBucket" }), /^TypeError: A token bucket of 1000000000000 is too/)
   assert.match(message({ algorithm: "leaky" as "tokenBucket" }), /^TypeError: Unknown algorithm "leaky"/)
+  assert.match(message({ algorithm: "valueOf" as "tokenBucket" }), /^TypeError: Unknown algorithm "valueOf"/)
   assert.match(message({ cost: 0 }), /^TypeError: The cost of requests must be a whole number from 1, not 0/)
 })

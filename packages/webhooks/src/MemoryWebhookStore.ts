@@ -61,6 +61,7 @@ const endpointMethods = ({ decide, read }: Cell) => ({
   findEndpoints: (accounts) => read((outbox) => Lists.endpoints(outbox, accounts)),
   loadEndpoint: (account, id) => read((outbox) => Lists.endpoint(outbox, account, id)),
   saveEndpoint: (record) => decide((outbox) => Outbox.putEndpoint(outbox, record)),
+  saveSecrets: (record) => decide((outbox) => Outbox.putSecrets(outbox, record)),
   removeEndpoint: (id) => decide((outbox) => Outbox.removeEndpoint(outbox, id)),
   lockFailing: (after, limit) => read((outbox) => Lists.failing(outbox, after, limit)),
   findStaleSecrets: (prefix, now, limit) => read((outbox) => Lists.staleSecrets(outbox, { prefix, now, limit }))

@@ -110,6 +110,8 @@ export class WebhookStore extends Context.Service<WebhookStore, {
   readonly loadEndpoint: (account: string, id: EndpointId) => Effect.Effect<EndpointRecord | undefined, StorageError>
   /** Replaces a loaded endpoint and its secrets. Forgets its failures, because the change can end them. */
   readonly saveEndpoint: (record: EndpointRecord) => Effect.Effect<void, StorageError>
+  /** Replaces the secrets of a loaded endpoint by others that seal the same ones. */
+  readonly saveSecrets: (record: EndpointRecord) => Effect.Effect<void, StorageError>
   /** Removes a loaded endpoint and its secrets. Its deliveries and its log are hidden, and `sweep` deletes them. */
   readonly removeEndpoint: (id: EndpointId) => Effect.Effect<void, StorageError>
 
@@ -217,7 +219,7 @@ export class WebhookStore extends Context.Service<WebhookStore, {
   readonly trimSends: (kept: number, limit: number) => Effect.Effect<number, StorageError>
   /**
    * Returns up to `limit` enabled endpoints of which every send failed in a time of `after` until the newest one, and locks them
-   * until the unit ends. Skips locked ones. An endpoint to which nothing was sent at the end of that time is not one of them.
+   * until the unit ends. Sends are those of the log and the first failure that `settle` stored. Skips locked ones. An endpoint to which nothing was sent at the end of that time is not one of them.
    */
   readonly lockFailing: (
     after: Duration.Duration,

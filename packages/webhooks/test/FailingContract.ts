@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
-import { Data, DateTime, Effect, Layer } from "effect"
+import { Data, DateTime, type Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import type { Claimed } from "../src/Delivery.ts"
 import type { EndpointId } from "../src/Endpoint.ts"
 import { Webhooks } from "../src/index.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
@@ -58,6 +59,43 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.strictEqual(yield* webhooks.disableFailing(100), 0)
         assert.strictEqual(yield* statusOf(endpoint), "enabled")
         yield* TestClock.adjust("1 days")
+        yield* send(endpoint, "Failed")
+        assert.strictEqual(yield* webhooks.disableFailing(100), 1)
+      }))
+
+    it.effect("keeps an endpoint with a success that is stored before an earlier failure", () =>
+      Effect.gen(function*() {
+        const { claim, create, send, settle, statusOf, webhooks } = yield* makeAccountWithSends
+        const [early, repeated] = [yield* create("early"), yield* create("repeated")]
+        const failures = yield* Effect.forEach([early, repeated], claim)
+        // A worker that does not know whether its settlement was stored repeats it.
+        yield* settle(failures[1]!, "Failed")
+        const time = yield* DateTime.now
+        yield* TestClock.adjust("1 hour")
+        yield* Effect.forEach([early, repeated], (endpoint) => send(endpoint, "Delivered"), { discard: true })
+        yield* Effect.forEach(failures, (claimed) => settle(claimed, "Failed", time), { discard: true })
+        yield* TestClock.adjust("6 days")
+        yield* Effect.forEach([early, repeated], (endpoint) => send(endpoint, "Failed"), { discard: true })
+        assert.strictEqual(yield* webhooks.disableFailing(100), 0)
+        yield* TestClock.adjust("119 hours")
+        yield* Effect.forEach([early, repeated], (endpoint) => send(endpoint, "Failed"), { discard: true })
+        assert.strictEqual(yield* webhooks.disableFailing(100), 0)
+        assert.strictEqual(yield* statusOf(early), "enabled")
+        yield* TestClock.adjust("1 hour")
+        yield* Effect.forEach([early, repeated], (endpoint) => send(endpoint, "Failed"), { discard: true })
+        assert.strictEqual(yield* webhooks.disableFailing(100), 2)
+      }))
+
+    it.effect("does not begin the time again when secrets are sealed again", () =>
+      Effect.gen(function*() {
+        const { create, rotate, send, webhooks } = yield* makeAccountWithSends
+        const endpoint = yield* create("resealed")
+        yield* rotate(endpoint, "1 day")
+        yield* send(endpoint, "Failed")
+        yield* TestClock.adjust("2 days")
+        // Deletes the secret that has expired.
+        assert.strictEqual(yield* webhooks.reseal(100), 1)
+        yield* TestClock.adjust("3 days")
         yield* send(endpoint, "Failed")
         assert.strictEqual(yield* webhooks.disableFailing(100), 1)
       }))
@@ -138,6 +176,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
 // internal
 // -----------------------------------------------------------------------------
 
+type Tag = "Again" | "Delivered" | "Failed"
+
 /** A new account, with functions that register endpoints and end sends to them. */
 const makeAccountWithSends = Effect.gen(function*() {
   const webhooks = yield* Webhooks.Webhooks
@@ -150,17 +190,28 @@ const makeAccountWithSends = Effect.gen(function*() {
       ({ endpoint }) => endpoint.id
     )
 
-  /** Sends an event to the endpoint, with this outcome. */
-  const send = Effect.fnUntraced(function*(endpoint: EndpointId, tag: "Again" | "Delivered" | "Failed") {
+  /** Begins to send an event to the endpoint. */
+  const claim = Effect.fnUntraced(function*(endpoint: EndpointId) {
     yield* webhooks.test(account, endpoint)
     const now = yield* DateTime.now
-    const claimed = yield* store.claim([{ endpoint, limit: 1 }], now, DateTime.add(now, { days: 1 }))
-    assert.strictEqual(claimed.length, 1)
-    const next = tag === "Again" ? { _tag: tag, dueAt: DateTime.add(now, { days: 90 }) } as const : { _tag: tag }
-    yield* store.settle(claimed.map((one) => settlementOf(one, next, now)))
+    const [claimed, ...more] = yield* store.claim([{ endpoint, limit: 1 }], now, DateTime.add(now, { days: 1 }))
+    assert.strictEqual(more.length, 0)
+    return claimed!
   })
+
+  /** Stores the outcome of a send at a time. */
+  const settle = Effect.fnUntraced(function*(claimed: Claimed, tag: Tag, time?: DateTime.Utc) {
+    const now = time ?? (yield* DateTime.now)
+    const next = tag === "Again" ? { _tag: tag, dueAt: DateTime.add(now, { days: 90 }) } as const : { _tag: tag }
+    yield* store.settle([settlementOf(claimed, next, now)])
+  })
+
+  /** Sends an event to the endpoint, with this outcome. */
+  const send = (endpoint: EndpointId, tag: Tag) => Effect.flatMap(claim(endpoint), (claimed) => settle(claimed, tag))
+
+  const rotate = (endpoint: EndpointId, overlap: Duration.Input) => webhooks.rotate(account, endpoint, overlap)
 
   const statusOf = (endpoint: EndpointId) => Effect.map(webhooks.get(account, endpoint), ({ status }) => status)
 
-  return { account, create, send, statusOf, webhooks }
+  return { account, claim, create, rotate, send, settle, statusOf, webhooks }
 })

@@ -7,8 +7,9 @@ import { monotonicMillis } from "./monotonic.ts"
  * Creates an empty memory of at most `keysMax` keys, each until its counter can fall, and for at most `lasts` milliseconds.
  *
  * Before its period ends, a counter is lowered only by advances that are given back, so with `lasts` of their
- * duration, rejecting a take that did not fit once without a statement is exact. Takes with a higher
- * limit are not rejected. Remember committed counters only.
+ * duration, rejecting a take that did not fit once without a statement is exact. Takes with a limit in which they fit are
+ * not rejected, nor takes with a higher limit of a token bucket, which that limit fills faster. Remember committed
+ * counters only.
  *
  * The end of a period is that of the storage, and is measured with the monotonic clock of the
  * host. It is counted from before the statement was sent, so it is never too late.
@@ -25,13 +26,14 @@ export const makeFullKeys = ({ keysMax, lasts }: { readonly keysMax: number; rea
     // The first one is the oldest.
     const [oldest] = full.size < keysMax ? [] : full.keys()
     if (oldest !== undefined) full.delete(oldest)
-    full.set(key, { taken, sentAt, until: sentAt + Math.min(taken.endsAt - taken.at, lasts) })
+    full.set(key, { limit, taken, sentAt, until: sentAt + Math.min(taken.endsAt - taken.at, lasts) })
   }
 
   /** Returns the refusal of a take that certainly does not fit. */
   const refuse = ({ cost, key, limit }: Counter.Take, clock: Clock.Clock): Counter.Taken | undefined => {
     const known = full.get(key)
     if (known === undefined || known.taken.used + cost <= limit) return undefined
+    if (known.taken.bucket !== undefined && limit > known.limit) return undefined
     const now = monotonicMillis(clock)
     if (now >= known.until) {
       full.delete(key)
@@ -49,6 +51,8 @@ export const makeFullKeys = ({ keysMax, lasts }: { readonly keysMax: number; rea
 // -----------------------------------------------------------------------------
 
 interface Full {
+  /** The limit of the take. */
+  readonly limit: number
   readonly taken: Counter.Taken
   readonly sentAt: number
   /** The time until which the counter does not fall, on the monotonic clock. */

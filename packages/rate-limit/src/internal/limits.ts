@@ -50,7 +50,7 @@ export const placedOf = ({ algorithm = "fixedWindow", cost = 1, key, limit, wind
     }
     return { kind: "bucket", take: { key: `${length}/${key}`, window: { length, parts: 1 }, limit, cost } }
   }
-  if (!(algorithm in partsOf)) throw new TypeError(`Unknown algorithm "${algorithm}"`)
+  if (!Object.hasOwn(partsOf, algorithm)) throw new TypeError(`Unknown algorithm "${algorithm}"`)
   const parts = partsOf[algorithm]
   // An advance would count at the time at which it was taken, so a sliding window has none.
   const advanceMax = algorithm === "fixedWindow" ? limit : 0

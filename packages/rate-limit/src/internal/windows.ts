@@ -85,8 +85,7 @@ export const resetsAt = (window: Counter.Window, { counts, period }: Counts, at:
 }
 
 /**
- * The earliest time at which a take fits, if nothing else counts until then. For a take that never fits, the time from which
- * no hit sees the counts.
+ * The earliest time at which a take fits, if nothing else counts until then. For a take that never fits, `resetsAt`.
  */
 export const fitsAt = (
   { cost, limit, window }: Counter.Take,
@@ -99,7 +98,7 @@ export const fitsAt = (
     used -= count
     if (used + cost <= limit) return seenUntil(window, { counts, period }, index)
   }
-  return seenUntil(window, { counts, period }, counts.length - 1)
+  return resetsAt(window, { counts, period }, at)
 }
 
 // -----------------------------------------------------------------------------

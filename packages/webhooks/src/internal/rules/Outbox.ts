@@ -63,6 +63,12 @@ export const putEndpoint = (outbox: Outbox, record: EndpointRecord): Decision.De
   return Decision.accept({ ...outbox, endpoints, failing: HashMap.remove(outbox.failing, id) }, undefined)
 }
 
+/** Replaces the secrets of an endpoint. */
+export const putSecrets = (outbox: Outbox, record: EndpointRecord): Decision.Decision<Outbox, void> => {
+  const endpoints = HashMap.set(outbox.endpoints, record.endpoint.id, record)
+  return Decision.accept({ ...outbox, endpoints }, undefined)
+}
+
 /** Removes an endpoint with its secrets. `sweep` deletes its deliveries and its log. */
 export const removeEndpoint = (outbox: Outbox, id: EndpointId): Decision.Decision<Outbox, void> =>
   Decision.accept({

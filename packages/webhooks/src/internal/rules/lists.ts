@@ -32,10 +32,11 @@ export const failing = (
   HashMap.toEntries(outbox.failing)
     .flatMap(([id, since]): ReadonlyArray<FailingEndpoint> => {
       const record = Option.getOrUndefined(HashMap.get(outbox.endpoints, id))
+      const first = firstFailure(sendsOf(outbox, id), since)
       const newest = sendsOf(outbox, id)[0]
-      const isFound = record?.endpoint.status === "enabled" && newest !== undefined &&
-        DateTime.isGreaterThanOrEqualTo(newest.at, DateTime.addDuration(since, after))
-      return isFound ? [{ account: record.endpoint.account, id, since }] : []
+      const isFound = record?.endpoint.status === "enabled" && newest !== undefined && first !== undefined &&
+        DateTime.isGreaterThanOrEqualTo(newest.at, DateTime.addDuration(first, after))
+      return isFound ? [{ account: record.endpoint.account, id, since: first }] : []
     })
     .toSorted((a, b) => byText(a.id, b.id))
     .slice(0, limit)
@@ -141,6 +142,16 @@ export const staleSecrets = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/**
+ * Returns the time of the first failure after the last success. `since` is the stored one. Outcomes can be stored in another
+ * order than that of the sends, so the log can have a later success.
+ */
+const firstFailure = (sends: ReadonlyArray<Send>, since: DateTime.Utc): DateTime.Utc | undefined => {
+  const success = sends.find(({ at, reason }) => reason === "ok" && DateTime.isGreaterThan(at, since))
+  if (success === undefined) return since
+  return sends.findLast(({ at, reason }) => reason !== "disabled" && DateTime.isGreaterThan(at, success.at))?.at
+}
 
 const toDelivery = (
   { createdAt, dueAt, endpoint, event, failedSends, id, status, subject, type }: DeliveryState

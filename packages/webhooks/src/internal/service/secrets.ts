@@ -71,7 +71,7 @@ const resealOne = ({ box, store, unitOfWork }: Dependencies, account: string, id
     const texts = new Map(yield* Effect.forEach(stale, (secret) => resealText(box, id, secret)))
     yield* Effect.flatMap(
       Effect.fromResult(EndpointRules.reseal(record, { at, texts })),
-      ({ state }) => store.saveEndpoint(state)
+      ({ state }) => store.saveSecrets(state)
     )
   }).pipe(unitOfWork.atomically)
 

@@ -32,9 +32,15 @@ export const methods = (sql: Sql, { atomically }: UnitOfWork["Service"]) => ({
       mapSql("WebhookStore.loadEndpoint")
     ),
   saveEndpoint: (record) => Effect.asVoid(update(sql, record)).pipe(mapSql("WebhookStore.saveEndpoint")),
+  saveSecrets: (record) => Effect.asVoid(replaceSecrets(sql, record)).pipe(mapSql("WebhookStore.saveSecrets")),
   removeEndpoint: (id) => Effect.asVoid(markRemoved(sql, id)).pipe(mapSql("WebhookStore.removeEndpoint")),
   lockFailing: (after, limit) =>
+    // Reads after the lock, so that an endpoint that was changed meanwhile is not one of them.
     Failing.lock(sql, after, limit).pipe(
+      Effect.flatMap((locked) =>
+        locked.length === 0 ? Effect.succeed([]) : Failing.read(sql, after, locked.map(({ id }) => id))
+      ),
+      atomically,
       Effect.map((rows) => rows.map(({ id, ...row }) => ({ ...row, id: EndpointId.fromUuid(id) }))),
       mapSql("WebhookStore.lockFailing")
     ),
@@ -139,13 +145,22 @@ const update = (sql: Sql, { endpoint, secrets }: EndpointRecord) =>
         secret_created_at = ${DateTime.toDate(endpoint.secretCreatedAt)}
       WHERE id = ${EndpointId.toUuid(endpoint.id)}
     ), deleted AS (
-      DELETE FROM webhooks_secret
-      WHERE endpoint_id = ${EndpointId.toUuid(endpoint.id)} AND place >= ${secrets.length}
+      ${deleteSecrets(sql, endpoint.id, secrets.length)}
     ), forgotten AS (
       DELETE FROM webhooks_failing WHERE endpoint_id = ${EndpointId.toUuid(endpoint.id)}
     )
     ${putSecrets(sql, clock, endpoint.id, secrets)}
   `)
+
+const replaceSecrets = (sql: Sql, { endpoint, secrets }: EndpointRecord) =>
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
+    WITH deleted AS (${deleteSecrets(sql, endpoint.id, secrets.length)})
+    ${putSecrets(sql, clock, endpoint.id, secrets)}
+  `)
+
+const deleteSecrets = (sql: Sql, endpoint: EndpointId, from: number) =>
+  sql`DELETE FROM webhooks_secret WHERE endpoint_id = ${EndpointId.toUuid(endpoint)} AND place >= ${from}`
 
 const markRemoved = (sql: Sql, id: EndpointId) =>
   sql`
