@@ -56,7 +56,7 @@ export interface WorkerOptions {
    * not wait until a long one ends. One group gets at least one slot. Default 0.
    */
   readonly reserved?: number | undefined
-  /** Maximum number of jobs per claim and per rescue. Default 64. */
+  /** Maximum number of jobs per claim, rescue and set of delayed jobs, at least 1. Default 64. */
   readonly claimMax?: number | undefined
   /** Time between polls for jobs of other processes. Default 5 seconds. */
   readonly pollInterval?: Duration.Input | undefined
@@ -73,7 +73,7 @@ export interface WorkerOptions {
   readonly grace?: Duration.Input | undefined
 }
 
-/** Provides a worker. It works while the layer lives. */
+/** Provides a worker. It works while the layer lives. Dies when it is built if a number of the options is not a whole number of its range. */
 export const layer = (options: WorkerOptions): Layer.Layer<Worker, never, Scheduler | UnitOfWork | Wakeup> =>
   Layer.effect(Worker, make(settingsOf(options)))
 
@@ -87,6 +87,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   if (new Set(kinds).size < kinds.length) {
     return yield* Effect.die(new Error(`The worker ${name} has several handlers of one kind: ${kinds.join(", ")}`))
   }
+  yield* checkNumbers(settings)
   const running = RunningJobs.make(concurrency)
   const lease = yield* WorkerLease.make(settings, running)
   const alone = yield* AloneRuns.make(settings, running, lease)
@@ -105,6 +106,19 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   yield* Effect.addFinalizer(() => drain)
   return Worker.of({ running: Effect.sync(() => running.jobs()), drain })
 })
+
+/** A `claimMax` of 0 would never be fewer than what a rescue returns, so the rescue would repeat forever. */
+const checkNumbers = ({ claimMax, concurrency, name, reserved }: Settings): Effect.Effect<void> => {
+  const minima = { claimMax: [claimMax, 1], concurrency: [concurrency, 0], reserved: [reserved, 0] } as const
+  for (const [option, [value, min]] of Object.entries(minima)) {
+    if (!Number.isSafeInteger(value) || value < min) {
+      return Effect.die(
+        new Error(`The ${option} of the worker ${name} must be a whole number of at least ${min}, got ${value}`)
+      )
+    }
+  }
+  return Effect.void
+}
 
 const settingsOf = (options: WorkerOptions): Settings => {
   const lease = Duration.fromInputUnsafe(options.lease ?? "8 seconds")

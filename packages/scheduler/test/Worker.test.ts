@@ -791,4 +791,17 @@ layer(memory)("Worker", (it) => {
       const exit = yield* Effect.exit(Effect.scoped(startWorker({ name: "worker", handlers: [handler, handler] })))
       assert.include(String(exit), "several handlers of one kind")
     }))
+
+  it.effect.each([{ claimMax: 0 }, { claimMax: 1.5 }, { concurrency: -1 }, { concurrency: Number.NaN }, {
+    reserved: -1
+  }])(
+    "does not start with %o",
+    (options) =>
+      Effect.gen(function*() {
+        const { kind } = yield* makeWorld
+        const handler = JobHandler.make({ kind, run: () => Effect.void, failed: () => Effect.void })
+        const exit = yield* Effect.exit(Effect.scoped(startWorker({ name: "worker", handlers: [handler], ...options })))
+        assert.include(String(exit), `The ${Object.keys(options).join()} of the worker`)
+      })
+  )
 })
