@@ -1,27 +1,16 @@
 /** The listeners for clients and for operators, and their graceful shutdown. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Changes } from "@kinora/generations"
-import {
-  AdminRoutes,
-  type HttpServerOptions,
-  HttpServerRoutes,
-  OperatorRoutes,
-  Readiness,
-  UnreadableRequest
-} from "@kinora/http-server"
+import { AdminRoutes, type HttpServerOptions, HttpServerRoutes, OperatorRoutes, Readiness } from "@kinora/http-server"
 import { BlobStore, ResponsiveBlobStore } from "@kinora/storage"
 import { Duration, Effect, Layer, Option, Stream } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { randomUUID } from "node:crypto"
-import { createServer, type IncomingMessage, ServerResponse } from "node:http"
-import { Socket } from "node:net"
 import * as Database from "./Database.ts"
 import * as Disk from "./internal/disk.ts"
-import * as EarlyRequests from "./internal/earlyRequests.ts"
+import * as NodeServer from "./internal/nodeServer.ts"
 import { findConsole, findReference } from "./internal/pageDirectories.ts"
 import * as RequestContext from "./internal/requestContext.ts"
-import * as RequestTarget from "./internal/requestTarget.ts"
 import * as ResponseWriter from "./internal/responseWriter.ts"
 import * as OperatorListener from "./OperatorListener.ts"
 import { CurrentPlanTable } from "./Services.ts"
@@ -94,7 +83,7 @@ export const layer = (
   }: HttpOptions
 ) =>
   Layer.unwrap(Effect.map(Readiness.Readiness, (ready) => {
-    const { endConnections, server } = makeServer()
+    const { endConnections, server } = NodeServer.make()
     const { layerDrain, readiness } = makeDraining(ready, drain)
     const isShared = operator === "shared"
     const routes = isShared
@@ -188,7 +177,7 @@ const layerSharedOrigin = Layer.effect(OperatorListener.OperatorOrigin, listenin
 /** The listener for operators alone. */
 const layerOperator = (operator: OperatorListener.OwnListener, options: InterfaceOptions) => {
   if (operator === "off") return Layer.succeed(OperatorListener.OperatorOrigin, Option.none())
-  const { endConnections, server } = makeServer()
+  const { endConnections, server } = NodeServer.make()
   return Layer.effect(
     OperatorListener.OperatorOrigin,
     Effect.andThen(Effect.addFinalizer(() => endConnections), listening)
@@ -204,80 +193,6 @@ const layerOperator = (operator: OperatorListener.OwnListener, options: Interfac
     })
   )
 }
-
-/**
- * Makes a server and a function that ends its connections: immediately, or with the response in progress. `server.close`
- * alone would wait for connections without a request until they time out, and for those that become idle later for
- * `keepAliveTimeout`.
- */
-const makeServer = () => {
-  const server = createServer({
-    keepAliveTimeout: 65_000,
-    requestTimeout: 300_000,
-    headersTimeout: 20_000,
-    // Node would reject requests without `Host` without the error envelope.
-    requireHostHeader: false
-  })
-  const sockets = new Set<Socket>()
-  const responses = new Set<ServerResponse>()
-  let isEnding = false
-
-  server.on("connection", (socket) => {
-    if (isEnding) {
-      socket.destroy()
-      return
-    }
-    sockets.add(socket)
-    socket.once("close", () => sockets.delete(socket))
-  })
-
-  const closeAfter = (response: ServerResponse) => {
-    if (!response.headersSent) response.setHeader("connection", "close")
-  }
-  const watch = (request: IncomingMessage, response: ServerResponse) => {
-    RequestTarget.normalize(request)
-    responses.add(response)
-    if (isEnding) closeAfter(response)
-    response.once("close", () => {
-      responses.delete(response)
-      // Its head was sent before `connection: close` could be added.
-      if (isEnding) server.closeIdleConnections()
-    })
-  }
-  server.on("request", watch)
-  server.on("checkContinue", watch)
-  server.on("upgrade", RequestTarget.normalize)
-  // Node would close the connection without a response.
-  server.on("connect", (request, socket) => {
-    socket.on("error", () => socket.destroy())
-    if (!(socket instanceof Socket)) return socket.destroy()
-    const response = new ServerResponse(request)
-    response.shouldKeepAlive = false
-    response.assignSocket(socket)
-    response.once("finish", () => socket.end(() => socket.destroy()))
-    return server.emit("request", request, response)
-  })
-  // Other expectations are ignored. Node would reject them without the error envelope.
-  server.on("checkExpectation", (request, response) => server.emit("request", request, response))
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    const inProgress = Array.from(responses).find((response) => response.socket === socket && response.headersSent)
-    if (!socket.writable) socket.destroy()
-    else if (inProgress !== undefined) inProgress.once("finish", () => socket.end(() => socket.destroy()))
-    else socket.end(unreadable(error), () => socket.destroy())
-  })
-  EarlyRequests.hold(server)
-
-  const endConnections = Effect.sync(() => {
-    isEnding = true
-    responses.forEach(closeAfter)
-    const busy = new Set(Array.from(responses, ({ socket }) => socket))
-    for (const socket of sockets) if (!busy.has(socket)) socket.destroy()
-  })
-  return { server, endConnections }
-}
-
-const unreadable = ({ code }: NodeJS.ErrnoException) =>
-  UnreadableRequest.answer(`req_${randomUUID().replaceAll("-", "")}`, { isLate: code === "ERR_HTTP_REQUEST_TIMEOUT" })
 
 /** Makes a readiness that reports `draining` after a stop signal, and the layer that waits for the drain. */
 const makeDraining = ({ notReady }: Readiness.Readiness["Service"], drain: Duration.Input) => {

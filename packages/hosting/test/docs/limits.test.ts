@@ -6,6 +6,7 @@ import { HttpServerOptions } from "@kinora/http-server"
 import { Payments } from "@kinora/payments"
 import { Retry } from "@kinora/webhooks"
 import { Duration, Effect } from "effect"
+import * as NodeServer from "../../src/internal/nodeServer.ts"
 import * as Settings from "../../src/Settings.ts"
 import { code, expectTables, read, type Table } from "./Page.ts"
 
@@ -209,6 +210,16 @@ const requests: ReadonlyArray<Row> = [
   server.imageWaitsMax,
   server.requestTime,
   server.requestsMax,
+  fixed(
+    "time in which the header of a request arrives",
+    seconds(Duration.millis(NodeServer.times.header)),
+    "408 `request_timeout`, and the connection is closed"
+  ),
+  fixed(
+    "time for which a connection stays open without a request",
+    seconds(Duration.millis(NodeServer.times.idle)),
+    "the connection is closed"
+  ),
   fixed(
     "sessions of an API key, of a role of an account, or of an operator",
     "20",

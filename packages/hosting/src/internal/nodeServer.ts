@@ -1,0 +1,116 @@
+/** The HTTP server of a host: its timeouts, its responses to what is not a request, and the end of its connections. */
+import { UnreadableRequest } from "@kinora/http-server"
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import { createServer, type IncomingMessage, ServerResponse } from "node:http"
+import { Socket } from "node:net"
+import * as EarlyRequests from "./earlyRequests.ts"
+import * as RequestTarget from "./requestTarget.ts"
+
+/** Times of a server, in milliseconds. */
+export const times = {
+  /** How long a connection can be without a request. */
+  idle: 65_000,
+  /** How long the header of a request can take to arrive. */
+  header: 20_000,
+  /** The interval at which the server looks for late headers. */
+  check: 30_000
+}
+
+/**
+ * Makes a server and a function that ends its connections: immediately, or with the response in progress. `server.close`
+ * alone would wait for connections without a request until they time out, and for those that become idle later for
+ * `keepAliveTimeout`. Default: `times`.
+ */
+export const make = ({ check, header, idle } = times) => {
+  const server = createServer({
+    keepAliveTimeout: idle,
+    requestTimeout: 300_000,
+    headersTimeout: header,
+    connectionsCheckingInterval: check,
+    // Node would reject requests without `Host` without the error envelope.
+    requireHostHeader: false
+  })
+  const sockets = new Set<Socket>()
+  const responses = new Set<ServerResponse>()
+  let isEnding = false
+
+  server.on("connection", (socket) => {
+    if (isEnding) {
+      socket.destroy()
+      return
+    }
+    sockets.add(socket)
+    socket.once("close", () => sockets.delete(socket))
+  })
+
+  const closeAfter = (response: ServerResponse) => {
+    if (!response.headersSent) response.setHeader("connection", "close")
+  }
+  const watch = (request: IncomingMessage, response: ServerResponse) => {
+    RequestTarget.normalize(request)
+    responses.add(response)
+    if (isEnding) closeAfter(response)
+    response.once("close", () => {
+      responses.delete(response)
+      // Its head was sent before `connection: close` could be added.
+      if (isEnding) server.closeIdleConnections()
+    })
+  }
+  server.on("request", watch)
+  server.on("checkContinue", watch)
+  server.on("upgrade", RequestTarget.normalize)
+  // Node would close the connection without a response.
+  server.on("connect", (request, socket) => {
+    socket.on("error", () => socket.destroy())
+    if (!(socket instanceof Socket)) return socket.destroy()
+    const response = new ServerResponse(request)
+    response.shouldKeepAlive = false
+    response.assignSocket(socket)
+    response.once("finish", () => socket.end(() => socket.destroy()))
+    return server.emit("request", request, response)
+  })
+  // Other expectations are ignored. Node would reject them without the error envelope.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response))
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    const inProgress = Array.from(responses).find((response) => response.socket === socket && response.headersSent)
+    if (!socket.writable) socket.destroy()
+    else if (socket instanceof Socket && isUnused(error, socket)) keepUnused(socket, idle)
+    else if (inProgress !== undefined) inProgress.once("finish", () => socket.end(() => socket.destroy()))
+    else socket.end(unreadable(error), () => socket.destroy())
+  })
+  EarlyRequests.hold(server)
+
+  const endConnections = Effect.sync(() => {
+    isEnding = true
+    responses.forEach(closeAfter)
+    const busy = new Set(Array.from(responses, ({ socket }) => socket))
+    for (const socket of sockets) if (!busy.has(socket)) socket.destroy()
+  })
+  return { server, endConnections }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Whether Node reports the request of a connection as late on which none has begun. */
+const isUnused = (error: NodeJS.ErrnoException, socket: Socket) => isLate(error) && socket.bytesRead === 0
+
+/**
+ * Keeps a connection open on which no request has begun, and closes it without a response if none begins in this time.
+ * Clients open connections ahead of their requests. One that sends its first request when a 408 is on its way takes that
+ * for the response to the request.
+ */
+const keepUnused = (socket: Socket, millis: number) => {
+  const closeUnused = Effect.sync(() => {
+    if (socket.bytesRead === 0) socket.destroy()
+  })
+  const cancel = Effect.runCallback(Effect.delay(closeUnused, millis))
+  socket.once("close", () => cancel())
+}
+
+const isLate = ({ code }: NodeJS.ErrnoException) => code === "ERR_HTTP_REQUEST_TIMEOUT"
+
+const unreadable = (error: NodeJS.ErrnoException) =>
+  UnreadableRequest.answer(`req_${randomUUID().replaceAll("-", "")}`, { isLate: isLate(error) })
