@@ -1,4 +1,4 @@
 import { layerMemory } from "../src/BlobStore.ts"
-import { suite } from "./BlobStoreContract.ts"
+import { chunkSuite } from "./chunkSuite.ts"
 
-suite("memory", layerMemory)
+chunkSuite("memory", layerMemory)

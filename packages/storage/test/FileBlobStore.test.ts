@@ -21,7 +21,9 @@ import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import { BlobStore, chunkBytesMax } from "../src/BlobStore.ts"
 import * as FileBlobStore from "../src/FileBlobStore.ts"
-import { bytesOf, collect, streamOf, suite } from "./BlobStoreContract.ts"
+import { bytesOf, collect, streamOf } from "../src/internal/contract/bytes.ts"
+import { suite } from "../src/testing.ts"
+import { chunkSuite } from "./chunkSuite.ts"
 
 /** Creates a directory that is removed with the scope. */
 const makeDirectory = Effect.acquireRelease(
@@ -29,7 +31,10 @@ const makeDirectory = Effect.acquireRelease(
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
 
-suite("files", Layer.unwrap(Effect.map(makeDirectory, (directory) => FileBlobStore.layer({ directory }))))
+const inNewDirectory = Layer.unwrap(Effect.map(makeDirectory, (directory) => FileBlobStore.layer({ directory })))
+
+suite("files", inNewDirectory)
+chunkSuite("files", inNewDirectory)
 
 const options = { bytesMax: 1024 ** 3, contentType: "video/mp4" }
 

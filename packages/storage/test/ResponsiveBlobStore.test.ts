@@ -3,10 +3,15 @@ import { Deferred, Effect, Fiber, Layer, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { BlobError } from "../src/BlobError.ts"
 import { BlobStore, layerMemory } from "../src/BlobStore.ts"
+import { bytesOf, collect, streamOf } from "../src/internal/contract/bytes.ts"
 import * as ResponsiveBlobStore from "../src/ResponsiveBlobStore.ts"
-import { bytesOf, collect, streamOf, suite } from "./BlobStoreContract.ts"
+import { suite } from "../src/testing.ts"
+import { chunkSuite } from "./chunkSuite.ts"
 
-suite("memory with a time limit", ResponsiveBlobStore.layer().pipe(Layer.provide(layerMemory)))
+const onMemory = ResponsiveBlobStore.layer().pipe(Layer.provide(layerMemory))
+
+suite("memory with a time limit", onMemory)
+chunkSuite("memory with a time limit", onMemory)
 
 const options = { bytesMax: 1_000_000, contentType: "video/mp4" }
 

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import * as path from "node:path"
 import { Readable } from "node:stream"
+import { bytesOf } from "../src/internal/contract/bytes.ts"
 import {
   BlobNotFoundError,
   type BlobStore,
@@ -14,7 +15,6 @@ import {
   TooLargeError,
   UnavailableError
 } from "../src/promise.ts"
-import { bytesOf } from "./BlobStoreContract.ts"
 
 const options = { bytesMax: 1_000_000, contentType: "video/mp4" }
 const bytes = bytesOf(700_000)

@@ -5,7 +5,7 @@ import { HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { readFile } from "node:fs/promises"
 import { answer, keep, layer } from "../example/http.ts"
-import { bytesOf, streamOf } from "./BlobStoreContract.ts"
+import { bytesOf, streamOf } from "../src/internal/contract/bytes.ts"
 
 it.live("the first example of the README prints what it shows", () =>
   Effect.gen(function*() {
@@ -52,6 +52,7 @@ it.live("the README shows the examples as they run", () =>
     assert.include(readme, yield* read("../example/memory.ts"))
     assert.include(readme, yield* read("../example/http.ts"))
     assert.include(readme, yield* read("../example/promise.ts"))
+    assert.include(readme, yield* read("./contract.test.ts"))
   }))
 
 const bodyOf = (response: Response) =>
