@@ -41,7 +41,7 @@ it("rejects a transaction, which memory cannot join, and a call whose signal has
   const command = { account: "ada", reference: "job", credits: 0 }
   const tx = { query: () => Promise.reject(new Error("unused")) }
   const joined = await ledger.charge({ ...command, tx }).catch((error: unknown) => error)
-  assert.match(String(joined), /TypeError: A service in memory cannot join a transaction/)
+  assert.match(String(joined), /TypeError: A service outside of the database cannot join a transaction/)
   const signal = AbortSignal.abort(new Error("ended"))
   assert.match(String(await ledger.charge({ ...command, signal }).catch((error: unknown) => error)), /ended/)
   assert.deepStrictEqual(await ledger.entries({ account: "ada" }), [])

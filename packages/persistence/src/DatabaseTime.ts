@@ -31,6 +31,14 @@ export const now: Effect.Effect<Statement.Fragment> = Effect.withFiber((fiber) =
   )
 })
 
+/**
+ * Returns the time in milliseconds that a storage other than a database has to use instead of that of its own clock, or
+ * `undefined`: it is the time of a virtual clock, as in `now`.
+ */
+export const virtualMillis: Effect.Effect<number | undefined> = Effect.withFiber((fiber) =>
+  Effect.succeed(virtualClockOf(fiber.context)?.currentTimeMillisUnsafe())
+)
+
 /** Returns the SQL expression for a time plus a duration. The duration is a parameter, in milliseconds. */
 export const after = (time: Statement.Fragment, duration: Duration.Input): Statement.Fragment =>
   shifted(time, Duration.toMillis(duration))

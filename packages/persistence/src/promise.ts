@@ -130,7 +130,7 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
     run: async (effect, { signal, tx }, errorOf) => {
       signal?.throwIfAborted()
       if (tx !== undefined && client === undefined) {
-        throw new TypeError("A service in memory cannot join a transaction; leave out tx")
+        throw new TypeError("A service outside of the database cannot join a transaction; leave out tx")
       }
       if (isClosed) throw closedError()
       const joined = tx === undefined ? effect : External.join(transactionOf(tx))(effect)

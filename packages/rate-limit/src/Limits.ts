@@ -1,10 +1,14 @@
 /** Limits, places and budgets together, over one store. */
 import { Backend, Sweep } from "@kinora/persistence"
 import { type Duration, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type * as Redis from "effect/persistence/Redis"
 import * as Budget from "./Budget.ts"
+import * as NoUnits from "./internal/redis/noUnits.ts"
 import * as MemoryRateLimitStore from "./MemoryRateLimitStore.ts"
 import * as Places from "./Places.ts"
 import * as RateLimit from "./RateLimit.ts"
+import * as RedisRateLimitStore from "./RedisRateLimitStore.ts"
 import * as SqlRateLimitStore from "./SqlRateLimitStore.ts"
 
 /** Options of `layerPostgres`. */
@@ -25,6 +29,27 @@ export const layerPostgres = (
 ): Backend.PostgresLayer<RateLimit.RateLimit | Places.Places | Budget.Budget> =>
   Layer.mergeAll(RateLimit.layerWith(options), Places.layerWith(options), Budget.layerWith(options)).pipe(
     Backend.postgres(Backend.inSchema(SqlRateLimitStore, schema))
+  )
+
+/** Options of `layerRedis`. */
+export interface RedisLimitsOptions
+  extends
+    RateLimit.RateLimitOptions,
+    Places.PlacesOptions,
+    Budget.BudgetOptions,
+    RedisRateLimitStore.RedisRateLimitStoreOptions
+{}
+
+/**
+ * All services in Redis. They belong to no transaction: a hit counts also if the transaction around it rolls back, and if
+ * Redis fails during a call with several keys, some of them may be counted. Redis deletes what no longer counts, so
+ * `layerSweep` has nothing to do.
+ */
+export const layerRedis = (
+  options: RedisLimitsOptions = {}
+): Layer.Layer<RateLimit.RateLimit | Places.Places | Budget.Budget, never, Redis.Redis> =>
+  Layer.mergeAll(RateLimit.layerWith(options), Places.layerWith(options), Budget.layerWith(options)).pipe(
+    Layer.provide([RedisRateLimitStore.layerWith(options), SecureRandom.layerWebCrypto, NoUnits.layer])
   )
 
 /**

@@ -62,9 +62,9 @@ export const layer: Layer.Layer<RateLimitStore, never, MemoryBackend> = Layer.ef
       acquire: (requests) => accessNow((now) => Leases.acquire(leases, requests, now)),
       renew: (places, lasts) =>
         accessNow((now) => Leases.put(leases, places.map((place) => ({ ...place, lasts })), now)),
-      release: (ids) =>
+      release: (places) =>
         memory.access(() => {
-          for (const id of ids) leases.delete(id)
+          for (const { id } of places) leases.delete(id)
         }),
       held: (key) => accessNow((now) => Leases.countLive(leases, key, now)),
       sweepLeases: (limit) => accessNow((now) => Leases.sweep(leases, now, limit))

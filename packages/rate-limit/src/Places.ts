@@ -90,13 +90,13 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
   const releaseFolded = yield* Folding.make({
     name: "Places.release",
     membersMax: 256,
-    keyOf: (id: string) => id,
-    run: (ids: ReadonlyArray<string>) => Effect.as(heldPlaces.release(ids), ids)
+    keyOf: ({ id }: Lease.Place) => id,
+    run: (places: ReadonlyArray<Lease.Place>) => Effect.as(heldPlaces.release(places), places)
   })
 
   const release = (places: ReadonlyArray<Lease.Place>) => {
     places.forEach(heldPlaces.drop)
-    return Effect.forEach(places, ({ id }) => releaseFolded(id), { concurrency: "unbounded", discard: true }).pipe(
+    return Effect.forEach(places, releaseFolded, { concurrency: "unbounded", discard: true }).pipe(
       Effect.catchCause((cause) => Effect.logWarning("Releasing a place failed. It is free when its lease ends", cause))
     )
   }

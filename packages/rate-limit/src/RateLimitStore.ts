@@ -4,12 +4,15 @@ import { Context, type Duration, type Effect } from "effect"
 import type * as Counter from "./internal/counter.ts"
 import type * as Lease from "./internal/lease.ts"
 
-/** Stores counters and places. Callers pass each counter at most once per call, in the order of `Counter.sorted`. All counters of a
- * call are of one kind. */
+/**
+ * Stores counters and places. Callers pass each counter at most once per call, in the order of `Counter.sorted`. All counters
+ * of a call are of one kind. Calls inside a unit of work belong to it, except in Redis, which has none.
+ */
 export class RateLimitStore extends Context.Service<RateLimitStore, {
   /**
    * Grants demands on the counters of the current period by the rule of `Counter.take`, on windows by that of
-   * `Windows.take`, and on token buckets by that of `Buckets.take`, atomically, also against other processes. Returns one grant per demand, in any order.
+   * `Windows.take`, and on token buckets by that of `Buckets.take`. Each counter is decided atomically, also against other
+   * processes. Returns one grant per demand, in any order.
    */
   readonly take: (
     kind: Counter.CounterKind,
@@ -41,7 +44,7 @@ export class RateLimitStore extends Context.Service<RateLimitStore, {
   /** Deletes up to `limit` windows or buckets whose amounts no longer count. Returns the number of deleted ones. */
   readonly sweepExpired: (kind: "window" | "bucket", limit: number) => Effect.Effect<number, StorageError>
 
-  /** Stores the leases that the rule of `Lease.acquire` grants, in order and atomically. Returns the granted leases. */
+  /** Stores the leases that the rule of `Lease.acquire` grants, in order. Those of a key are decided atomically. Returns the granted leases. */
   readonly acquire: (
     requests: ReadonlyArray<Lease.Acquire>
   ) => Effect.Effect<ReadonlyArray<Lease.Lease>, StorageError>
@@ -50,7 +53,7 @@ export class RateLimitStore extends Context.Service<RateLimitStore, {
   readonly renew: (places: ReadonlyArray<Lease.Place>, lasts: Duration.Duration) => Effect.Effect<void, StorageError>
 
   /** Deletes leases. */
-  readonly release: (ids: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
+  readonly release: (places: ReadonlyArray<Lease.Place>) => Effect.Effect<void, StorageError>
 
   /** Returns the number of live leases of a key. */
   readonly held: (key: string) => Effect.Effect<number, StorageError>

@@ -43,7 +43,7 @@ export const layer: Layer.Layer<RateLimitStore, never, SqlClient.SqlClient> = La
       acquire: (requests) => acquireLeases(sql, requests).pipe(mapSql("RateLimitStore.acquire")),
       renew: (places, lasts) =>
         putLeases(sql, places.map((place) => ({ ...place, lasts }))).pipe(mapSql("RateLimitStore.renew")),
-      release: (ids) => releaseLeases(sql, ids).pipe(mapSql("RateLimitStore.release")),
+      release: (places) => releaseLeases(sql, places).pipe(mapSql("RateLimitStore.release")),
       held: (key) =>
         countLeases(sql, [key]).pipe(
           Effect.map(([counted]) => counted?.live ?? 0),

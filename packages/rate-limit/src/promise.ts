@@ -12,17 +12,30 @@ import { type CallOptions, type Layers, make, type Plain, type Storage } from "@
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Layer } from "effect"
 import * as Budgets from "./Budget.ts"
+import * as Client from "./internal/redis/client.ts"
+import type { RedisClient } from "./internal/redis/client.ts"
+import * as NoUnits from "./internal/redis/noUnits.ts"
 import * as Service from "./Limits.ts"
 import * as MemoryRateLimitStore from "./MemoryRateLimitStore.ts"
 import * as PlaceLimits from "./Places.ts"
 import * as RateLimits from "./RateLimit.ts"
+import type { RedisRateLimitStoreOptions } from "./RedisRateLimitStore.ts"
 
 export { StorageFailedError } from "@kinora/persistence/promise"
+export type { RedisClient } from "./internal/redis/client.ts"
 
 /** Options of `createLimits`: the storage, and the options of the services. */
-export type CreateLimitsOptions = Storage & Service.LimitsOptions & {
+export type CreateLimitsOptions = (Storage | RedisStorage) & Service.LimitsOptions & {
   /** Whether to delete past counters in the background, once a minute. Default true. Any number of processes may. */
   readonly sweep?: boolean | undefined
+}
+
+/**
+ * Redis, on a client of the program. Its calls belong to no transaction, so `tx` is rejected with a `TypeError`.
+ * `Limits.layerRedis` documents what this means.
+ */
+export interface RedisStorage extends RedisRateLimitStoreOptions {
+  readonly redis: RedisClient
 }
 
 /** A held place. `await using` releases it at the end of the block. */
@@ -79,7 +92,7 @@ export interface Limits extends AsyncDisposable {
  * something from them.
  */
 export const createLimits = async (options: CreateLimitsOptions): Promise<Limits> => {
-  const { close, open, run } = await make(layersOf(options), options)
+  const { close, open, run } = await make(layersOf(options), "redis" in options ? { memory: true } : options)
   return {
     hit: (hit) => run(RateLimits.RateLimit.use((service) => service.hit(hit)), hit, unrefused),
     hitAll: (hits, options = {}) => run(RateLimits.RateLimit.use(({ hitAll }) => hitAll(hits)), options, unrefused),
@@ -127,7 +140,9 @@ const layersOf = ({ sweep = true, ...options }: CreateLimitsOptions): Layers<Ser
     Budgets.layerWith(options)
   )
   return {
-    memory: withSweep(services.pipe(Backend.memory(MemoryRateLimitStore.layer))),
+    memory: "redis" in options
+      ? Service.layerRedis(options).pipe(Layer.provide(Client.layer(options.redis)), Layer.merge(NoUnits.layer))
+      : withSweep(services.pipe(Backend.memory(MemoryRateLimitStore.layer))),
     postgres: withSweep(Service.layerPostgres(options))
   }
 }

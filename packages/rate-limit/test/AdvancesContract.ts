@@ -5,6 +5,7 @@ import * as TestTime from "@kinora/testkit/TestTime"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Random, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Budget, RateLimit, RateLimitStore } from "../src/index.ts"
+import { ofDatabases, type Traits } from "./Traits.ts"
 
 const minute = 60_000
 const day = 86_400_000
@@ -12,7 +13,8 @@ const day = 86_400_000
 /** The behaviour of limits and budgets that take amounts in advance, on every backend. */
 export const suite = <E>(
   name: string,
-  backend: Layer.Layer<RateLimitStore.RateLimitStore | UnitOfWork.UnitOfWork, E>
+  backend: Layer.Layer<RateLimitStore.RateLimitStore | UnitOfWork.UnitOfWork, E>,
+  { transactions }: Traits = ofDatabases
 ) =>
   layer(backend)(`Advances (${name})`, (it) => {
     it.effect("need a statement for few hits of a busy key", () =>
@@ -138,24 +140,26 @@ export const suite = <E>(
         assert.strictEqual(calls.take, take + 1)
       }))
 
-    it.effect("are not spent in a transaction, which may roll back", () =>
-      Effect.gen(function*() {
-        const { hit, peek, reserve, used } = yield* makeProcess
-        const { atomically } = yield* UnitOfWork.UnitOfWork
-        const request = { key: "rolled back", limit: 1_000 }
-        const amount = { key: "rolled back", limit: 100_000, amount: 10, advanceMax: 1_000 }
-        for (let n = 0; n < 100; n++) {
-          yield* hit(request)
-          yield* reserve(amount)
-        }
-        const undone = Effect.forEach(
-          Array.from({ length: 10 }),
-          () => Effect.andThen(hit(request), reserve(amount))
-        ).pipe(Effect.andThen(Effect.die("rolled back")), atomically)
-        yield* Effect.exit(undone)
-        assert.strictEqual((yield* peek(request)).remaining, 900)
-        assert.strictEqual(yield* used(amount.key), 1_000)
-      }))
+    if (transactions) {
+      it.effect("are not spent in a transaction, which may roll back", () =>
+        Effect.gen(function*() {
+          const { hit, peek, reserve, used } = yield* makeProcess
+          const { atomically } = yield* UnitOfWork.UnitOfWork
+          const request = { key: "rolled back", limit: 1_000 }
+          const amount = { key: "rolled back", limit: 100_000, amount: 10, advanceMax: 1_000 }
+          for (let n = 0; n < 100; n++) {
+            yield* hit(request)
+            yield* reserve(amount)
+          }
+          const undone = Effect.forEach(
+            Array.from({ length: 10 }),
+            () => Effect.andThen(hit(request), reserve(amount))
+          ).pipe(Effect.andThen(Effect.die("rolled back")), atomically)
+          yield* Effect.exit(undone)
+          assert.strictEqual((yield* peek(request)).remaining, 900)
+          assert.strictEqual(yield* used(amount.key), 1_000)
+        }))
+    }
 
     it.effect("are not spent by calls with a lower limit", () =>
       Effect.gen(function*() {
@@ -237,24 +241,28 @@ export const suite = <E>(
         assert.strictEqual(yield* other.used("waiting"), 10_000)
       }))
 
-    it.effect("of budgets let a request wait once, and not in a transaction", () =>
-      Effect.gen(function*() {
-        const { calls, reserve } = yield* makeProcess
-        const { atomically } = yield* UnitOfWork.UnitOfWork
-        const request = { key: "full", limit: 10, amount: 11, mayWait: true }
-        const waiting = yield* Effect.forkChild(reserve(request))
-        yield* TestTime.advance("3 seconds")
-        assert.strictEqual((yield* Fiber.join(waiting))._tag, "Refused")
-        assert.strictEqual(calls.take, 2)
-        assert.strictEqual((yield* atomically(reserve(request)))._tag, "Refused")
-        assert.strictEqual(calls.take, 3)
-      }))
+    if (transactions) {
+      it.effect("of budgets let a request wait once, and not in a transaction", () =>
+        Effect.gen(function*() {
+          const { calls, reserve } = yield* makeProcess
+          const { atomically } = yield* UnitOfWork.UnitOfWork
+          const request = { key: "full", limit: 10, amount: 11, mayWait: true }
+          const waiting = yield* Effect.forkChild(reserve(request))
+          yield* TestTime.advance("3 seconds")
+          assert.strictEqual((yield* Fiber.join(waiting))._tag, "Refused")
+          assert.strictEqual(calls.take, 2)
+          assert.strictEqual((yield* atomically(reserve(request)))._tag, "Refused")
+          assert.strictEqual(calls.take, 3)
+        }))
+    }
 
     it.effect("of budgets give back the rest of a call whose last part fails", () =>
       Effect.gen(function*() {
         const { failing, reserve, reserveAll, used } = yield* makeProcess
         const covered = { key: "covered", limit: 10_000, amount: 10, advanceMax: 4_000 }
-        for (let n = 0; n < 20; n++) yield* reserve(covered)
+        for (let n = 0; n < 20; n++) {
+          yield* reserve(covered)
+        }
         failing.take = true
         yield* Effect.flip(reserveAll([covered, { key: "uncovered", limit: 10, amount: 1 }]))
         assert.strictEqual(yield* used("covered"), 200)
@@ -276,11 +284,15 @@ export const suite = <E>(
         const { reserve, settle, used } = yield* makeProcess
         const request = { key: "midnight", limit: 1_000, amount: 1, advanceMax: 100 }
         yield* TestClock.setTime(200 * day - 10)
-        for (let n = 0; n < 99; n++) yield* reserve(request)
+        for (let n = 0; n < 99; n++) {
+          yield* reserve(request)
+        }
         const last = yield* reserve(request)
         yield* TestClock.adjust("10 millis")
         assert.strictEqual((yield* reserve(request)).remaining, 999)
-        if (last._tag === "Granted") yield* settle(last.reservation, 0)
+        if (last._tag === "Granted") {
+          yield* settle(last.reservation, 0)
+        }
         assert.strictEqual(yield* used("midnight"), 1)
       }))
   })

@@ -6,12 +6,17 @@ import { TestClock } from "effect/testing"
 import { Budget, layer as layerBudget, type Reserved } from "../src/Budget.ts"
 import { RateLimitStore } from "../src/RateLimitStore.ts"
 import * as FailingStore from "./FailingStore.ts"
+import { ofDatabases, type Traits } from "./Traits.ts"
 
 const gibibyte = 2 ** 30
 const day = 86_400_000
 
 /** The behaviour of `Budget` on every backend. */
-export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | UnitOfWork.UnitOfWork, E>) =>
+export const suite = <E>(
+  name: string,
+  backend: Layer.Layer<RateLimitStore | UnitOfWork.UnitOfWork, E>,
+  { transactions, sweeps }: Traits = ofDatabases
+) =>
   layer(layerBudget.pipe(Layer.provideMerge(backend)))(`Budget (${name})`, (it) => {
     it.effect("never exceeds the limit of the day, and reserves an amount in full or not at all", () =>
       Effect.gen(function*() {
@@ -110,51 +115,60 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         )
       }))
 
-    it.effect("counts each amount once when the second statement of a set fails with a conflict", () =>
-      Effect.gen(function*() {
-        const failing = yield* FailingStore.make("conflict")
-        const { reserve, reserveAll, used } = yield* Effect.provideService(instance, RateLimitStore, failing.store)
-        const first = yield* Effect.forkChild(reserve({ key: "first", limit: 1, amount: 1 }))
-        yield* Deferred.await(failing.started)
-        // Both wait for the first set, so they are one set of two statements.
-        const fibers = yield* Effect.forEach(
-          [5, 3],
-          (amount) => Effect.forkChild(reserve({ key: "conflict", limit: 100, amount }), { startImmediately: true })
-        )
-        yield* Deferred.succeed(failing.gate, undefined)
-        yield* Fiber.join(first)
-        const answers = yield* Effect.forEach(fibers, Fiber.join)
-        assert.deepStrictEqual(answers.map(amountOf), [5, 3])
-        assert.strictEqual(yield* used("conflict"), 8)
-        yield* reserveAll([5, 3].map((amount) => ({ key: "conflict", limit: 100, amount })))
-        assert.strictEqual(yield* used("conflict"), 16)
-      }))
+    if (transactions) {
+      it.effect(
+        "counts each amount once when the second statement of a set fails with a conflict",
+        () =>
+          Effect.gen(function*() {
+            const failing = yield* FailingStore.make("conflict")
+            const { reserve, reserveAll, used } = yield* Effect.provideService(instance, RateLimitStore, failing.store)
+            const first = yield* Effect.forkChild(reserve({ key: "first", limit: 1, amount: 1 }))
+            yield* Deferred.await(failing.started)
+            // Both wait for the first set, so they are one set of two statements.
+            const fibers = yield* Effect.forEach(
+              [5, 3],
+              (amount) => Effect.forkChild(reserve({ key: "conflict", limit: 100, amount }), { startImmediately: true })
+            )
+            yield* Deferred.succeed(failing.gate, undefined)
+            yield* Fiber.join(first)
+            const answers = yield* Effect.forEach(fibers, Fiber.join)
+            assert.deepStrictEqual(answers.map(amountOf), [5, 3])
+            assert.strictEqual(yield* used("conflict"), 8)
+            yield* reserveAll([5, 3].map((amount) => ({ key: "conflict", limit: 100, amount })))
+            assert.strictEqual(yield* used("conflict"), 16)
+          })
+      )
+    }
 
-    it.effect("reserves nothing when a set fails", () =>
-      Effect.gen(function*() {
-        const { gate, store } = yield* FailingStore.make("failed")
-        yield* Deferred.succeed(gate, undefined)
-        const { reserveAll, used } = yield* Effect.provideService(instance, RateLimitStore, store)
-        yield* reserveAll([{ key: "first failed", limit: 1, amount: 1 }])
-        const error = yield* Effect.flip(reserveAll([5, 3].map((amount) => ({ key: "failed", limit: 100, amount }))))
-        assert.strictEqual(error.reason, "failed")
-        assert.strictEqual(yield* used("failed"), 0)
-      }))
+    if (transactions) {
+      it.effect("reserves nothing when a set fails", () =>
+        Effect.gen(function*() {
+          const { gate, store } = yield* FailingStore.make("failed")
+          yield* Deferred.succeed(gate, undefined)
+          const { reserveAll, used } = yield* Effect.provideService(instance, RateLimitStore, store)
+          yield* reserveAll([{ key: "first failed", limit: 1, amount: 1 }])
+          const error = yield* Effect.flip(reserveAll([5, 3].map((amount) => ({ key: "failed", limit: 100, amount }))))
+          assert.strictEqual(error.reason, "failed")
+          assert.strictEqual(yield* used("failed"), 0)
+        }))
+    }
 
-    it.effect("deletes days before yesterday", () =>
-      Effect.gen(function*() {
-        const { reserve, sweep, used } = yield* Budget
-        yield* TestClock.setTime(200 * day)
-        while ((yield* sweep(1000)) > 0);
-        yield* reserve({ key: "kept", limit: 1, amount: 1 })
-        yield* TestClock.adjust("1 day")
-        assert.strictEqual(yield* sweep(10), 0)
-        yield* reserve({ key: "kept", limit: 1, amount: 1 })
-        yield* TestClock.adjust("1 day")
-        assert.strictEqual(yield* sweep(10), 1)
-        yield* TestClock.setTime(201 * day)
-        assert.strictEqual(yield* used("kept"), 1)
-      }))
+    if (sweeps) {
+      it.effect("deletes days before yesterday", () =>
+        Effect.gen(function*() {
+          const { reserve, sweep, used } = yield* Budget
+          yield* TestClock.setTime(200 * day)
+          while ((yield* sweep(1000)) > 0);
+          yield* reserve({ key: "kept", limit: 1, amount: 1 })
+          yield* TestClock.adjust("1 day")
+          assert.strictEqual(yield* sweep(10), 0)
+          yield* reserve({ key: "kept", limit: 1, amount: 1 })
+          yield* TestClock.adjust("1 day")
+          assert.strictEqual(yield* sweep(10), 1)
+          yield* TestClock.setTime(201 * day)
+          assert.strictEqual(yield* used("kept"), 1)
+        }))
+    }
   })
 
 const instance = Effect.map(Layer.build(Layer.fresh(layerBudget)), (context) => Context.get(context, Budget))

@@ -6,11 +6,16 @@ import { TestClock } from "effect/testing"
 import { type Hit, layer as layerRateLimit, layerWith, RateLimit, type Verdict } from "../src/RateLimit.ts"
 import { RateLimitStore } from "../src/RateLimitStore.ts"
 import * as FailingStore from "./FailingStore.ts"
+import { ofDatabases, type Traits } from "./Traits.ts"
 
 class Undone extends Data.TaggedError("Undone")<{}> {}
 
 /** The behaviour of `RateLimit` on every backend. */
-export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | UnitOfWork.UnitOfWork, E>) =>
+export const suite = <E>(
+  name: string,
+  backend: Layer.Layer<RateLimitStore | UnitOfWork.UnitOfWork, E>,
+  { transactions, sweeps }: Traits = ofDatabases
+) =>
   layer(layerRateLimit.pipe(Layer.provideMerge(backend)))(`RateLimit (${name})`, (it) => {
     it.effect("accepts exactly the limit of many concurrent hits of several processes", () =>
       Effect.gen(function*() {
@@ -246,60 +251,68 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.strictEqual(sets.length, 3)
       }))
 
-    it.effect("does not count hits of a unit of work that rolls back", () =>
-      Effect.gen(function*() {
-        const { hit } = yield* RateLimit
-        const { atomically } = yield* UnitOfWork.UnitOfWork
-        const request = { key: "rolled back", limit: 1 }
-        const undone = Effect.andThen(hit(request), Effect.fail(new Undone())).pipe(atomically)
-        assert.instanceOf(yield* Effect.flip(undone), Undone)
-        assert.isTrue((yield* hit(request)).accepted)
-        assert.isFalse((yield* hit(request)).accepted)
-      }))
+    if (transactions) {
+      it.effect("does not count hits of a unit of work that rolls back", () =>
+        Effect.gen(function*() {
+          const { hit } = yield* RateLimit
+          const { atomically } = yield* UnitOfWork.UnitOfWork
+          const request = { key: "rolled back", limit: 1 }
+          const undone = Effect.andThen(hit(request), Effect.fail(new Undone())).pipe(atomically)
+          assert.instanceOf(yield* Effect.flip(undone), Undone)
+          assert.isTrue((yield* hit(request)).accepted)
+          assert.isFalse((yield* hit(request)).accepted)
+        }))
+    }
 
-    it.effect("counts each hit once when the second statement of a set fails with a conflict", () =>
-      Effect.gen(function*() {
-        const failing = yield* FailingStore.make("conflict")
-        const { hit, peek } = yield* Effect.provideService(instance(), RateLimitStore, failing.store)
-        const first = yield* Effect.forkChild(hit({ key: "first conflict", limit: 1 }))
-        yield* Deferred.await(failing.started)
-        // Both wait for the first set, so they are one set of two statements.
-        const fibers = yield* Effect.forEach(
-          [5, 3],
-          (cost) => Effect.forkChild(hit({ key: "conflict", limit: 100, cost }), { startImmediately: true })
-        )
-        yield* Deferred.succeed(failing.gate, undefined)
-        yield* Fiber.join(first)
-        const verdicts = yield* Effect.forEach(fibers, Fiber.join)
-        assert.isTrue(verdicts.every((verdict) => verdict.accepted))
-        assert.strictEqual((yield* peek({ key: "conflict", limit: 100 })).remaining, 92)
-      }))
+    if (transactions) {
+      it.effect("counts each hit once when the second statement of a set fails with a conflict", () =>
+        Effect.gen(function*() {
+          const failing = yield* FailingStore.make("conflict")
+          const { hit, peek } = yield* Effect.provideService(instance(), RateLimitStore, failing.store)
+          const first = yield* Effect.forkChild(hit({ key: "first conflict", limit: 1 }))
+          yield* Deferred.await(failing.started)
+          // Both wait for the first set, so they are one set of two statements.
+          const fibers = yield* Effect.forEach(
+            [5, 3],
+            (cost) => Effect.forkChild(hit({ key: "conflict", limit: 100, cost }), { startImmediately: true })
+          )
+          yield* Deferred.succeed(failing.gate, undefined)
+          yield* Fiber.join(first)
+          const verdicts = yield* Effect.forEach(fibers, Fiber.join)
+          assert.isTrue(verdicts.every((verdict) => verdict.accepted))
+          assert.strictEqual((yield* peek({ key: "conflict", limit: 100 })).remaining, 92)
+        }))
+    }
 
-    it.effect("counts nothing and remembers no full minute when a set fails", () =>
-      Effect.gen(function*() {
-        const { gate, store } = yield* FailingStore.make("failed")
-        yield* Deferred.succeed(gate, undefined)
-        const { hit, hitAll } = yield* Effect.provideService(instance(), RateLimitStore, store)
-        yield* hit({ key: "first failed", limit: 1 })
-        const hits = [{ key: "failed", limit: 5, cost: 5 }, { key: "failed", limit: 8, cost: 3 }]
-        assert.strictEqual((yield* Effect.flip(hitAll(hits))).reason, "failed")
-        assert.isTrue((yield* hit(hits[0]!)).accepted)
-        assert.isFalse((yield* hit({ key: "failed", limit: 5 })).accepted)
-      }))
+    if (transactions) {
+      it.effect("counts nothing and remembers no full minute when a set fails", () =>
+        Effect.gen(function*() {
+          const { gate, store } = yield* FailingStore.make("failed")
+          yield* Deferred.succeed(gate, undefined)
+          const { hit, hitAll } = yield* Effect.provideService(instance(), RateLimitStore, store)
+          yield* hit({ key: "first failed", limit: 1 })
+          const hits = [{ key: "failed", limit: 5, cost: 5 }, { key: "failed", limit: 8, cost: 3 }]
+          assert.strictEqual((yield* Effect.flip(hitAll(hits))).reason, "failed")
+          assert.isTrue((yield* hit(hits[0]!)).accepted)
+          assert.isFalse((yield* hit({ key: "failed", limit: 5 })).accepted)
+        }))
+    }
 
-    it.effect("deletes up to the limit of past minutes, and not the current one", () =>
-      Effect.gen(function*() {
-        const { hit, peek, sweep } = yield* RateLimit
-        yield* TestClock.adjust("1 minute")
-        while ((yield* sweep(1000)) > 0);
-        yield* Effect.forEach(["1", "2", "3"], (key) => hit({ key: `past ${key}`, limit: 1 }))
-        assert.strictEqual(yield* sweep(10), 0)
-        yield* TestClock.adjust("1 minute")
-        yield* hit({ key: "current", limit: 2 })
-        assert.strictEqual(yield* sweep(2), 2)
-        assert.strictEqual(yield* sweep(2), 1)
-        assert.strictEqual((yield* peek({ key: "current", limit: 2 })).remaining, 1)
-      }))
+    if (sweeps) {
+      it.effect("deletes up to the limit of past minutes, and not the current one", () =>
+        Effect.gen(function*() {
+          const { hit, peek, sweep } = yield* RateLimit
+          yield* TestClock.adjust("1 minute")
+          while ((yield* sweep(1000)) > 0);
+          yield* Effect.forEach(["1", "2", "3"], (key) => hit({ key: `past ${key}`, limit: 1 }))
+          assert.strictEqual(yield* sweep(10), 0)
+          yield* TestClock.adjust("1 minute")
+          yield* hit({ key: "current", limit: 2 })
+          assert.strictEqual(yield* sweep(2), 2)
+          assert.strictEqual(yield* sweep(2), 1)
+          assert.strictEqual((yield* peek({ key: "current", limit: 2 })).remaining, 1)
+        }))
+    }
   })
 
 const minute = 60_000

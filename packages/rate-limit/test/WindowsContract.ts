@@ -6,11 +6,16 @@ import { TestClock } from "effect/testing"
 import { type Hit, layer as layerRateLimit, RateLimit } from "../src/RateLimit.ts"
 import type { RateLimitStore } from "../src/RateLimitStore.ts"
 import * as Process from "./Process.ts"
+import { ofDatabases, type Traits } from "./Traits.ts"
 
 class Undone extends Data.TaggedError("Undone")<{}> {}
 
 /** The behaviour of fixed windows of any length on every backend. */
-export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | UnitOfWork.UnitOfWork, E>) =>
+export const suite = <E>(
+  name: string,
+  backend: Layer.Layer<RateLimitStore | UnitOfWork.UnitOfWork, E>,
+  { transactions, sweeps }: Traits = ofDatabases
+) =>
   layer(layerRateLimit.pipe(Layer.provideMerge(backend)))(`Windows (${name})`, (it) => {
     for (const window of ["1 second", "10 seconds", "90 minutes", "31 days"] as const) {
       it.effect(`of ${window} accept exactly the limit of hits of several processes, and begin anew at their end`, () =>
@@ -59,18 +64,20 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         assert.deepStrictEqual(again.map(({ remaining }) => remaining), [4, 8, 3, 7, 3])
       }))
 
-    it.effect("are counted together or not at all by a call with several lengths", () =>
-      Effect.gen(function*() {
-        const { hitAll, peek } = yield* RateLimit
-        const { atomically } = yield* UnitOfWork.UnitOfWork
-        const hits = [{ key: "together", limit: 2 }, { key: "together", limit: 2, window: "10 seconds" as const }]
-        const undone = Effect.andThen(hitAll(hits), Effect.fail(new Undone())).pipe(atomically)
-        assert.instanceOf(yield* Effect.flip(undone), Undone)
-        const remaining = Effect.forEach(hits, (hit) => Effect.map(peek(hit), ({ remaining }) => remaining))
-        assert.deepStrictEqual(yield* remaining, [2, 2])
-        yield* hitAll(hits)
-        assert.deepStrictEqual(yield* remaining, [1, 1])
-      }))
+    if (transactions) {
+      it.effect("are counted together or not at all by a call with several lengths", () =>
+        Effect.gen(function*() {
+          const { hitAll, peek } = yield* RateLimit
+          const { atomically } = yield* UnitOfWork.UnitOfWork
+          const hits = [{ key: "together", limit: 2 }, { key: "together", limit: 2, window: "10 seconds" as const }]
+          const undone = Effect.andThen(hitAll(hits), Effect.fail(new Undone())).pipe(atomically)
+          assert.instanceOf(yield* Effect.flip(undone), Undone)
+          const remaining = Effect.forEach(hits, (hit) => Effect.map(peek(hit), ({ remaining }) => remaining))
+          assert.deepStrictEqual(yield* remaining, [2, 2])
+          yield* hitAll(hits)
+          assert.deepStrictEqual(yield* remaining, [1, 1])
+        }))
+    }
 
     it.effect("reject hits of a full window without the store until it ends", () =>
       Effect.gen(function*() {
@@ -78,7 +85,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         const { calls, hit } = yield* Process.make()
         const request: Hit = { key: "full", limit: 2, window: "10 seconds" }
         yield* hit({ ...request, cost: 2 })
-        for (const _ of [1, 2, 3]) assert.isFalse((yield* hit(request)).accepted)
+        for (const _ of [1, 2, 3]) {
+          assert.isFalse((yield* hit(request)).accepted)
+        }
         yield* TestClock.adjust("6999 millis")
         const refused = yield* hit(request)
         assert.deepStrictEqual(
@@ -114,7 +123,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         yield* TestClock.setTime(3_000_005_000)
         const { calls, hit } = yield* Process.make({ advance: "1 second" })
         const request: Hit = { key: "advance", limit: 1_000, window: "10 seconds" }
-        for (let n = 1; n <= 200; n++) assert.strictEqual((yield* hit(request)).remaining, 1_000 - n)
+        for (let n = 1; n <= 200; n++) {
+          assert.strictEqual((yield* hit(request)).remaining, 1_000 - n)
+        }
         assert.isAtMost(calls.take, 12)
         yield* TestClock.adjust("5 seconds")
         const verdict = yield* hit(request)
@@ -161,20 +172,22 @@ export const suite = <E>(name: string, backend: Layer.Layer<RateLimitStore | Uni
         }
       }))
 
-    it.effect("are deleted when they have ended, and minutes with them", () =>
-      Effect.gen(function*() {
-        const { hit, peek, sweep } = yield* RateLimit
-        yield* TestClock.setTime(5_000_000_000)
-        while ((yield* sweep(1000)) > 0);
-        const request: Hit = { key: "past", limit: 2, window: "30 seconds" }
-        yield* hit({ key: "past", limit: 1 })
-        yield* Effect.forEach(["1", "2", "3"], (key) => hit({ ...request, key }))
-        assert.strictEqual(yield* sweep(10), 0)
-        yield* TestClock.adjust("1 minute")
-        yield* hit({ ...request, key: "3" })
-        assert.strictEqual(yield* sweep(2), 2)
-        assert.strictEqual(yield* sweep(2), 1)
-        assert.strictEqual(yield* sweep(2), 0)
-        assert.strictEqual((yield* peek({ ...request, key: "3" })).remaining, 1)
-      }))
+    if (sweeps) {
+      it.effect("are deleted when they have ended, and minutes with them", () =>
+        Effect.gen(function*() {
+          const { hit, peek, sweep } = yield* RateLimit
+          yield* TestClock.setTime(5_000_000_000)
+          while ((yield* sweep(1000)) > 0);
+          const request: Hit = { key: "past", limit: 2, window: "30 seconds" }
+          yield* hit({ key: "past", limit: 1 })
+          yield* Effect.forEach(["1", "2", "3"], (key) => hit({ ...request, key }))
+          assert.strictEqual(yield* sweep(10), 0)
+          yield* TestClock.adjust("1 minute")
+          yield* hit({ ...request, key: "3" })
+          assert.strictEqual(yield* sweep(2), 2)
+          assert.strictEqual(yield* sweep(2), 1)
+          assert.strictEqual(yield* sweep(2), 0)
+          assert.strictEqual((yield* peek({ ...request, key: "3" })).remaining, 1)
+        }))
+    }
   })

@@ -57,7 +57,10 @@ it("rejects a transaction, which memory cannot join, and a call whose signal has
   const hit = { key: "requests/ada", limit: 3 }
   const rejection = (call: Promise<unknown>) => call.then(() => "", String)
   const tx = { query: () => Promise.reject(new Error("unused")) }
-  assert.match(await rejection(limits.hit({ ...hit, tx })), /TypeError: A service in memory cannot join a transaction/)
+  assert.match(
+    await rejection(limits.hit({ ...hit, tx })),
+    /TypeError: A service outside of the database cannot join a transaction/
+  )
   const signal = AbortSignal.abort(new Error("the request ended"))
   assert.match(await rejection(limits.hit({ ...hit, signal })), /the request ended/)
   assert.match(await rejection(limits.acquire({ key: "streams/ada", max: 1, signal })), /the request ended/)

@@ -69,7 +69,18 @@ it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
   for (
-    const example of ["memory", "postgres", "downloads", "windows", "promise", "express", "fastify", "hono", "schema"]
+    const example of [
+      "memory",
+      "postgres",
+      "downloads",
+      "windows",
+      "promise",
+      "express",
+      "fastify",
+      "hono",
+      "schema",
+      "redis"
+    ]
   ) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }

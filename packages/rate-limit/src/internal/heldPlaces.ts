@@ -24,7 +24,7 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
     yield* store.renew(renewed, lease)
     // A release inside a transaction does not wait for this renewal, which can write the released lease again.
     const late = renewed.filter((place) => released.has(place))
-    if (late.length > 0) yield* store.release(late.map(({ id }) => id))
+    if (late.length > 0) yield* store.release(late)
   }).pipe(
     writing.withPermits(1),
     Effect.catchCause((cause) => Effect.logWarning("Renewing places failed", cause)),
@@ -59,8 +59,8 @@ export const makeHeldPlaces = Effect.fnUntraced(function*(lease: Duration.Durati
    * Deletes leases. Inside a transaction it must not wait for a renewal, which may itself
    * wait for the connection of the transaction.
    */
-  const release = (ids: ReadonlyArray<string>) =>
-    Effect.flatMap(isOpen, (open) => open ? store.release(ids) : writing.withPermits(1)(store.release(ids)))
+  const release = (places: ReadonlyArray<Place>) =>
+    Effect.flatMap(isOpen, (open) => open ? store.release(places) : writing.withPermits(1)(store.release(places)))
 
   /** Whether this process renews a place. One whose transaction rolled back was never taken. */
   const isHeld = ({ id }: Place): boolean => places.has(id)

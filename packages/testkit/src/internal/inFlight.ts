@@ -39,11 +39,14 @@ export const connect = (host: string, port: number): PostgresSocket.PostgresSock
 export const observePglite = (database: PGlite): PGlite => {
   const execute = database.execProtocolRaw.bind(database)
   return Object.assign(database, {
-    execProtocolRaw: (...parameters: Parameters<typeof execute>) => {
-      add(1)
-      return execute(...parameters).finally(() => remove(1))
-    }
+    execProtocolRaw: (...parameters: Parameters<typeof execute>) => during(() => execute(...parameters))
   })
+}
+
+/** Makes a call of a storage count as a statement. */
+export const during = <A>(call: () => Promise<A>): Promise<A> => {
+  add(1)
+  return call().finally(() => remove(1))
 }
 
 // -----------------------------------------------------------------------------

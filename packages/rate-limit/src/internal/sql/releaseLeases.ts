@@ -1,8 +1,11 @@
-/** Deletes leases. */
+/** Gives places back. */
 import { Rows } from "@kinora/persistence"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import type * as Lease from "../lease.ts"
 
-/** Deletes leases by id. */
-export const releaseLeases = (sql: SqlClient.SqlClient, ids: ReadonlyArray<string>) =>
-  sql`DELETE FROM rate_limit_place WHERE id = ANY(${Rows.array("uuid", ids)})`.pipe(Effect.asVoid)
+/** Deletes leases. */
+export const releaseLeases = (sql: SqlClient.SqlClient, places: ReadonlyArray<Lease.Place>) =>
+  sql`DELETE FROM rate_limit_place WHERE id = ANY(${Rows.array("uuid", places.map(({ id }) => id))})`.pipe(
+    Effect.asVoid
+  )
