@@ -36,7 +36,8 @@ export const rateLimit = <Context extends HonoContext = HonoContext>(options: Ra
     const { headers, reply } = await decide(context)
     if (reply !== undefined) {
       // With the headers that middleware has set before.
-      const all = { ...Object.fromEntries(context.res.headers), ...headers, ...reply.headers }
+      const all = new Headers(context.res.headers)
+      for (const [name, value] of Object.entries({ ...headers, ...reply.headers })) all.set(name, value)
       return new Response(reply.body, { status: reply.status, headers: all })
     }
     await next()

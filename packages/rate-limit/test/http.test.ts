@@ -101,11 +101,12 @@ describe("in memory", () => {
     const app = new Hono()
     app.use((c, next) => {
       c.header("x-request-id", "1")
+      for (const cookie of ["a=1", "b=2"]) c.header("set-cookie", cookie, { append: true })
       return next()
     })
     app.use(honoRateLimit({ limits, policy: "earlier", limit: 0, key: () => "ada" }))
     const { headers, status } = await app.request("/")
-    assert.deepStrictEqual([status, headers.get("x-request-id")], [429, "1"])
+    assert.deepStrictEqual([status, headers.get("x-request-id"), headers.getSetCookie()], [429, "1", ["a=1", "b=2"]])
   })
 
   it("needs a key in Hono on a platform without addresses", async () => {
