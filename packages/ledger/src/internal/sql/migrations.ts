@@ -115,5 +115,56 @@ const createTables = Effect.all([createTransactions, createEntries, createLots, 
   discard: true
 })
 
+/**
+ * Refunds of parts. The stored reference of one is that of the charge, a line feed and that of the part. A trigger limits the
+ * refunds of a charge to its amount, in place of the keys over `reverses`, which allow one refund.
+ *
+ * The constraints are not validated, since that reads the whole table, and the earlier ones implied them.
+ */
+const refundParts = Migrations.statements((sql) => [
+  sql`
+    ALTER TABLE ledger_transaction
+      DROP CONSTRAINT ledger_transaction_reverses_amount_fkey,
+      DROP CONSTRAINT ledger_transaction_id_amount_key,
+      DROP CONSTRAINT ledger_transaction_reverses_key,
+      DROP CONSTRAINT ledger_transaction_reference_check,
+      ADD CONSTRAINT ledger_transaction_reference_check CHECK (
+        length(reference) BETWEEN 1 AND CASE kind WHEN 'refund' THEN 257 ELSE 128 END
+      ) NOT VALID
+  `,
+  sql`
+    CREATE FUNCTION ledger_limit_refunds() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE
+      charge_reference text := split_part(NEW.reference, chr(10), 1);
+      charged int8;
+      refunded int8;
+    BEGIN
+      -- Commands on an account hold this lock already. It serializes statements that bypass the ledger.
+      PERFORM FROM ledger_account WHERE id = NEW.account FOR UPDATE;
+      SELECT amount INTO charged
+      FROM ledger_transaction
+      WHERE account = NEW.account AND reference = charge_reference AND kind = 'charge' AND id = NEW.reverses;
+      SELECT coalesce(sum(amount), 0) INTO refunded
+      FROM ledger_transaction
+      WHERE account = NEW.account AND kind = 'refund' AND reverses = NEW.reverses
+        AND reference >= charge_reference AND reference < charge_reference || chr(11);
+      -- A refund without a part returns all that is left.
+      IF charged IS NULL OR refunded + NEW.amount > charged
+        OR (NEW.reference = charge_reference AND refunded + NEW.amount < charged)
+      THEN
+        RAISE EXCEPTION 'A refund of % of the charge % is refused', NEW.amount, NEW.reverses
+          USING ERRCODE = 'check_violation';
+      END IF;
+      RETURN NEW;
+    END
+    $$
+  `,
+  sql`
+    CREATE TRIGGER ledger_transaction_limits_refunds BEFORE INSERT ON ledger_transaction
+    FOR EACH ROW WHEN (NEW.kind = 'refund')
+    EXECUTE FUNCTION ledger_limit_refunds()
+  `
+])
+
 /** The migrations by name. */
-export const migrations = { "0001_books": createTables }
+export const migrations = { "0001_books": createTables, "0002_refund_parts": refundParts }
