@@ -17,14 +17,7 @@ import { DateTime, Result } from "effect"
 import * as Book from "./internal/Book.ts"
 import * as State from "./internal/booksState.ts"
 import * as Check from "./internal/check.ts"
-import type {
-  ChargeCommand,
-  Charged,
-  GrantCommand,
-  Granted,
-  RefundCommand,
-  Refunded
-} from "./internal/commands.ts"
+import type { ChargeCommand, Charged, GrantCommand, Granted, RefundCommand, Refunded } from "./internal/commands.ts"
 import * as Day from "./internal/Day.ts"
 import * as IdSequence from "./internal/IdSequence.ts"
 import * as Payments from "./internal/payments.ts"

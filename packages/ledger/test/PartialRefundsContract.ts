@@ -46,7 +46,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           parts: [{ lot: a!, credits: 10 }, { lot: b!, credits: 5 }]
         })
         assert.deepStrictEqual(yield* remaining(account), [10, 10, 10])
-        assert.deepStrictEqual((yield* ledger.verify({ account })), {
+        assert.deepStrictEqual(yield* ledger.verify({ account }), {
           accounts: 1,
           totals: { granted: 30, remaining: 30, consumed: 0, expired: 0 },
           discrepancies: [],
@@ -65,7 +65,10 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.deepStrictEqual([first!._tag, second], ["Refunded", again])
         assert.deepStrictEqual(yield* ledger.refund(refundOf(account, "part", 7)), again)
         // The references of parts belong to their charge.
-        assert.strictEqual((yield* ledger.refund({ ...refundOf(account, "part", 4), reference: "job 2" }))._tag, "Refunded")
+        assert.strictEqual(
+          (yield* ledger.refund({ ...refundOf(account, "part", 4), reference: "job 2" }))._tag,
+          "Refunded"
+        )
         yield* ledger.refund({ account, reference: "job", at: noon })
         assert.deepStrictEqual(yield* ledger.refund(part), again)
         assert.deepStrictEqual(yield* ledger.refund({ account, reference: "job", at: noon }), again)
@@ -198,7 +201,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         }
         const results = yield* concurrently(times(300).map(isRefunded))
         assert.strictEqual(results.filter((isRefunded) => isRefunded).length, 100)
-        assert.deepStrictEqual((yield* ledger.verify({ account })), {
+        assert.deepStrictEqual(yield* ledger.verify({ account }), {
           accounts: 1,
           totals: { granted: 100, remaining: 100, consumed: 0, expired: 0 },
           discrepancies: [],
@@ -213,14 +216,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const account = newAccount()
         yield* ledger.grant(grantOf(account, 100))
         yield* accepted(ledger.chargeAll(times(20).map((n) => chargeOf(account, `${n}`, 5))))
-        yield* concurrently(times(100).map((n) => {
-          const reference = `${n % 20}`
-          return Effect.result(
-            n % 3 === 0
-              ? ledger.refund({ account, reference, at: noon })
-              : ledger.refund({ ...refundOf(account, `${n}`, 2), reference })
-          )
-        }))
+        yield* concurrently(
+          times(100).map((n) => {
+            const reference = `${n % 20}`
+            return Effect.result(
+              n % 3 === 0
+                ? ledger.refund({ account, reference, at: noon })
+                : ledger.refund({ ...refundOf(account, `${n}`, 2), reference })
+            )
+          })
+        )
         yield* accepted(ledger.refundAll(times(20).map((n) => ({ account, reference: `${n}`, at: noon }))))
         const { discrepancies, totals } = yield* ledger.verify({ account })
         assert.deepStrictEqual(discrepancies, [])

@@ -1,6 +1,5 @@
 /** How a refund returns what a charge took. Pure. */
 import { DateTime } from "effect"
-import type { Books } from "../Books.ts"
 import { type Lot, LotId } from "../Lot.ts"
 import type { Transaction } from "../Transaction.ts"
 import * as Book from "./Book.ts"
@@ -13,7 +12,7 @@ import { isExpired } from "./lots.ts"
 export const isOfQuota = (charge: Transaction): boolean => charge.entries.some(({ to }) => Book.isQuota(to))
 
 /** Books a refund of `amount`, which is not more than what is left of the charge. */
-export const refund = (
+export const refund = <Books extends State.BooksState>(
   books: Books,
   command: RefundCommand,
   { amount, charge }: { readonly charge: Transaction; readonly amount: number }

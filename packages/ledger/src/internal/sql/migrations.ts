@@ -117,7 +117,8 @@ const createTables = Effect.all([createTransactions, createEntries, createLots, 
 
 /**
  * Refunds of parts. The stored reference of one is that of the charge, a line feed and that of the part. A trigger limits the
- * refunds of a charge to its amount, in place of the keys over `reverses`, which allow one refund.
+ * refunds of a charge to its amount, in place of the keys over `reverses`, which allow one refund. The units of work that
+ * insert refunds are serialized by the lock of the account.
  *
  * The constraints are not validated, since that reads the whole table, and the earlier ones implied them.
  */
@@ -136,22 +137,18 @@ const refundParts = Migrations.statements((sql) => [
     CREATE FUNCTION ledger_limit_refunds() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
       charge_reference text := split_part(NEW.reference, chr(10), 1);
-      charged int8;
-      refunded int8;
+      remaining int8;
     BEGIN
-      -- Commands on an account hold this lock already. It serializes statements that bypass the ledger.
-      PERFORM FROM ledger_account WHERE id = NEW.account FOR UPDATE;
-      SELECT amount INTO charged
-      FROM ledger_transaction
-      WHERE account = NEW.account AND reference = charge_reference AND kind = 'charge' AND id = NEW.reverses;
-      SELECT coalesce(sum(amount), 0) INTO refunded
-      FROM ledger_transaction
-      WHERE account = NEW.account AND kind = 'refund' AND reverses = NEW.reverses
-        AND reference >= charge_reference AND reference < charge_reference || chr(11);
+      SELECT charge.amount - NEW.amount - coalesce(sum(refund.amount), 0) INTO remaining
+      FROM ledger_transaction AS charge
+      LEFT JOIN ledger_transaction AS refund
+        ON refund.account = NEW.account AND refund.kind = 'refund' AND refund.reverses = charge.id
+          AND refund.reference >= charge_reference AND refund.reference < charge_reference || chr(11)
+      WHERE charge.account = NEW.account AND charge.reference = charge_reference AND charge.kind = 'charge'
+        AND charge.id = NEW.reverses
+      GROUP BY charge.id;
       -- A refund without a part returns all that is left.
-      IF charged IS NULL OR refunded + NEW.amount > charged
-        OR (NEW.reference = charge_reference AND refunded + NEW.amount < charged)
-      THEN
+      IF remaining IS NULL OR remaining < 0 OR (remaining > 0 AND NEW.reference = charge_reference) THEN
         RAISE EXCEPTION 'A refund of % of the charge % is refused', NEW.amount, NEW.reverses
           USING ERRCODE = 'check_violation';
       END IF;
