@@ -17,19 +17,11 @@ import { DateTime, Result } from "effect"
 import * as Book from "./internal/Book.ts"
 import * as State from "./internal/booksState.ts"
 import * as Check from "./internal/check.ts"
-import type {
-  ChargeCommand,
-  Charged,
-  GrantCommand,
-  Granted,
-  LotPart,
-  RefundCommand,
-  Refunded
-} from "./internal/commands.ts"
+import type { ChargeCommand, Charged, GrantCommand, Granted, RefundCommand, Refunded } from "./internal/commands.ts"
 import * as Day from "./internal/Day.ts"
 import * as IdSequence from "./internal/IdSequence.ts"
-import { isExpired } from "./internal/lots.ts"
 import * as Payments from "./internal/payments.ts"
+import * as Refunds from "./internal/refunds.ts"
 import * as LedgerError from "./LedgerError.ts"
 import { type Lot, LotId } from "./Lot.ts"
 import type { Transaction } from "./Transaction.ts"
@@ -55,34 +47,31 @@ export const charge = (
 }
 
 /**
- * Refunds a charge at most once. Each part goes back to the lot that paid it. A part
- * whose lot has expired becomes a new lot of kind `refund` with the same restrictions. The
- * new lot for a part of a trial lot is a trial lot, too.
+ * Refunds a part of a charge, once per reference of the part, or all that is left of the charge. Each credit goes back
+ * to the lot that paid it, and a part is what the lots that paid last have paid: the lots hold what they would hold if the
+ * charge had been smaller. Credits whose lot has expired become a new lot of kind `refund` with the same restrictions, or
+ * of kind `trial` if it was a trial lot.
  */
-export const refund = (books: Books, command: RefundCommand): Decision<Books, Refunded, LedgerError.UnknownCharge> => {
-  State.checkRequested(books, { ...command, kind: "charge" }, command.at)
-  const account = State.accountOf(books, command.account)
-  const charge = State.findTransaction(account, { ...command, kind: "charge" })
-  if (charge === undefined) return Result.fail(new LedgerError.UnknownCharge({ reference: command.reference }))
-  if (State.findTransaction(account, { ...command, kind: "refund" }) !== undefined) {
-    return accept(books, { _tag: "AlreadyRefunded" })
+export const refund = (books: Books, command: RefundCommand): Decision<Books, Refunded, LedgerError.RefundRefusal> => {
+  const { account: name, at, part, reference } = command
+  State.checkRequested(books, { account: name, kind: "charge", reference }, at)
+  if (part !== undefined) Check.part(part)
+  const account = State.accountOf(books, name)
+  const charge = State.findTransaction(account, { kind: "charge", reference })
+  if (charge === undefined) return Result.fail(new LedgerError.UnknownCharge({ reference }))
+  const refundable = charge.amount - State.refundedOf(account, charge)
+  if (
+    State.findTransaction(account, { kind: "refund", reference, part: part?.reference }) !== undefined ||
+    (part === undefined && refundable === 0 && charge.amount > 0)
+  ) return accept(books, { _tag: "AlreadyRefunded" })
+  if (part !== undefined) {
+    const { credits } = part
+    if (Refunds.isOfQuota(charge)) return Result.fail(new LedgerError.IndivisibleCharge({ reference }))
+    if (credits > refundable) {
+      return Result.fail(new LedgerError.RefundExceedsCharge({ reference, credits, refundable }))
+    }
   }
-  const { ids, transaction } = State.nextTransaction(books.ids, "refund", command)
-  const expiresAt = DateTime.addDuration(command.at, books.refundLifetime)
-  const opening = { openedBy: transaction.id, openedAt: command.at, expiresAt }
-  const returned = returnLots(account, charge, { ...opening, at: State.storageTime(books, command.at) }, ids)
-  const counted = returnQuotas(returned.account, charge)
-  const next = State.book(counted.account, {
-    ...transaction,
-    amount: charge.amount,
-    reverses: charge.id,
-    entries: [...returned.entries, ...counted.entries]
-  })
-  return accept(State.withAccount(books, command.account, next, returned.ids), {
-    _tag: "Refunded",
-    credits: returned.parts.reduce((sum, { credits }) => sum + credits, 0),
-    parts: returned.parts
-  })
+  return accept(...Refunds.refund(books, command, { charge, amount: part?.credits ?? refundable }))
 }
 
 /** Opens a lot once per reference. */
@@ -175,51 +164,4 @@ const bookCharge = (
 ): Books => {
   const { ids, transaction } = State.nextTransaction(books.ids, "charge", command)
   return State.withAccount(books, command.account, State.book(account, { ...transaction, ...booked }), ids)
-}
-
-/** Returns credits to the lots that paid them, or to new lots in place of those that have expired. */
-const returnLots = (
-  account: State.AccountState,
-  charge: Transaction,
-  { at, ...refund }: Pick<Lot, "openedBy" | "openedAt" | "expiresAt"> & { readonly at: DateTime.Utc },
-  ids: IdSequence.IdSequence
-) => {
-  const parts: Array<LotPart> = []
-  const filled: Array<Lot> = []
-  const opened: Array<Lot> = []
-  let rest = ids
-  for (const { amount, from, to } of charge.entries) {
-    if (to !== "consumed") continue
-    const paid = State.lotOf(account, from as LotId) // only lots pay into `consumed`
-    if (isExpired(paid, at)) {
-      const next = IdSequence.next(rest)
-      rest = next.rest
-      const id = LotId.fromUuid(next.uuid)
-      const kind = paid.kind === "trial" ? "trial" : "refund"
-      opened.push({ ...paid, ...refund, id, kind, granted: amount, remaining: amount, closed: false })
-      parts.push({ lot: id, credits: amount })
-    } else {
-      filled.push({ ...paid, remaining: paid.remaining + amount })
-      parts.push({ lot: paid.id, credits: amount })
-    }
-  }
-  return {
-    account: State.openLots(State.replaceLots(account, filled), opened),
-    entries: parts.map(({ credits, lot }): Entry => ({ from: "consumed", to: lot, amount: credits })),
-    ids: rest,
-    parts
-  }
-}
-
-/** Lowers the counters that the charge raised. */
-const returnQuotas = (account: State.AccountState, charge: Transaction) => {
-  const books = charge.entries.map(({ to }) => to).filter(Book.isQuota)
-  return {
-    account: books.reduce((account, book) => {
-      const { day, kind } = Book.toQuota(book)
-      const used = Math.max(0, State.usedOf(account, kind, day) - 1)
-      return State.setUsed(account, { account: charge.account, kind, day, used })
-    }, account),
-    entries: books.map((book): Entry => ({ from: book, to: "allowance", amount: 1 }))
-  }
 }

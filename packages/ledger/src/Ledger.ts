@@ -3,8 +3,8 @@
  *
  * Every movement is booked in double entry. Stored figures, such as the credits of a
  * lot, are projections of the books, and `verify` compares the two. An account is
- * charged once per reference and refunded at most once, however often a command is
- * repeated.
+ * charged once per reference and refunded at most what it was charged, however often a
+ * command is repeated.
  */
 import { Backend, Sweep, UnitOfWork } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
@@ -60,10 +60,15 @@ export class Ledger extends Context.Service<Ledger, {
     command: Omit<Books.ChargeCommand, "reference">
   ) => Effect.Effect<void, LedgerError.LedgerError | StorageError>
 
-  /** Refunds a charge at most once. Shares units of work like `charge`. Fails with `UnknownCharge`. */
+  /**
+   * Refunds all that is left of a charge, or a part of it once per reference of the part. Shares units of work like `charge`.
+   *
+   * Fails with `UnknownCharge`. A part fails with `RefundExceedsCharge` if less is left of the charge, and with
+   * `IndivisibleCharge` if the charge counted to a quota.
+   */
   readonly refund: Single<Books.RefundCommand, Books.Refunded>
   /** Refunds in one unit of work, in order. */
-  readonly refundAll: Many<Books.RefundCommand, Books.Refunded, LedgerError.UnknownCharge>
+  readonly refundAll: Many<Books.RefundCommand, Books.Refunded, LedgerError.RefundRefusal>
 
   /** Opens a lot once per reference. Shares units of work like `charge`. Fails with `GrantExpired`. */
   readonly grant: Single<Books.GrantCommand, Books.Granted>

@@ -34,6 +34,24 @@ export class UnknownCharge extends Schema.TaggedError<UnknownCharge>("@kinora/le
   reference: Schema.String
 }) {}
 
+/** Less is left of the charge than the part to refund. */
+export class RefundExceedsCharge extends Schema.TaggedError<RefundExceedsCharge>("@kinora/ledger/RefundExceedsCharge")(
+  "RefundExceedsCharge",
+  {
+    reference: Schema.String,
+    /** Credits of the part. */
+    credits: Schema.Int,
+    /** Credits of the charge that are not refunded yet. */
+    refundable: Schema.Int
+  }
+) {}
+
+/** The charge counted to a quota, of which no part can be refunded. */
+export class IndivisibleCharge extends Schema.TaggedError<IndivisibleCharge>("@kinora/ledger/IndivisibleCharge")(
+  "IndivisibleCharge",
+  { reference: Schema.String }
+) {}
+
 /** The lot to grant has already expired. */
 export class GrantExpired extends Schema.TaggedError<GrantExpired>("@kinora/ledger/GrantExpired")("GrantExpired", {
   expiresAt: Schema.DateTimeUtc
@@ -47,9 +65,21 @@ export class UnknownLot extends Schema.TaggedError<UnknownLot>("@kinora/ledger/U
 /** Reasons to refuse a charge. */
 export type ChargeRefusal = InsufficientCredits | QuotaExceeded | AlreadyCharged
 
+/** Reasons to refuse a refund. */
+export type RefundRefusal = UnknownCharge | RefundExceedsCharge | IndivisibleCharge
+
 /** The ledger refused a command. Nothing was changed. */
 export class LedgerError extends Rejection.define<LedgerError>("@kinora/ledger/LedgerError")(
   "LedgerError",
   "The ledger",
-  Schema.Union([InsufficientCredits, QuotaExceeded, AlreadyCharged, UnknownCharge, GrantExpired, UnknownLot])
+  Schema.Union([
+    InsufficientCredits,
+    QuotaExceeded,
+    AlreadyCharged,
+    UnknownCharge,
+    RefundExceedsCharge,
+    IndivisibleCharge,
+    GrantExpired,
+    UnknownLot
+  ])
 ) {}

@@ -5,7 +5,7 @@
  *     grant    source:<kind>       → lot
  *     charge   lot                 → consumed      (one entry per lot that pays)
  *              allowance           → quota:<kind>:<day>
- *     refund   consumed            → lot           (the same lots, or new ones)
+ *     refund   consumed            → lot           (the same lots, or new ones; all or a part of a charge)
  *              quota:<kind>:<day>  → allowance
  *     expire   lot                 → expired
  *
@@ -18,17 +18,19 @@ import type { TransactionId } from "./internal/ids.ts"
 
 export { TransactionId } from "./internal/ids.ts"
 
-/** A booked movement of one account. There is at most one per kind and reference. */
+/** A booked movement of one account. There is at most one per kind, reference and part. */
 export interface Transaction {
   readonly id: TransactionId
   readonly account: string
   readonly kind: "grant" | "charge" | "refund" | "expire"
   /** The reference of the command. For an expiry, the lot's id. */
   readonly reference: string
+  /** For a refund of a part of a charge, the reference of that part. */
+  readonly part: string | undefined
   readonly at: DateTime.Utc
   /** The sum of the entries. A charge of 0 credits has no entries. */
   readonly amount: number
-  /** For a refund, the charge that it reverses by exactly its amount. */
+  /** For a refund, the charge. The refunds of a charge do not exceed its amount. */
   readonly reverses: TransactionId | undefined
   readonly entries: ReadonlyArray<{
     readonly from: Book

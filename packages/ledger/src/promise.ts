@@ -24,9 +24,11 @@ export { StorageFailedError } from "@kinora/persistence/promise"
 export {
   AlreadyChargedError,
   GrantExpiredError,
+  IndivisibleChargeError,
   InsufficientCreditsError,
   LedgerError,
   QuotaExceededError,
+  RefundExceedsChargeError,
   UnknownChargeError,
   UnknownLotError
 } from "./internal/promise/errors.ts"
@@ -80,10 +82,11 @@ export interface Ledger extends AsyncDisposable {
   ) => Promise<Plain<Books.Charged>>
   /** Throws the error that `charge` would throw now. Reserves nothing. */
   readonly check: (command: Call & Amount & { readonly account: string }) => Promise<void>
-  /** Refunds a charge at most once. Throws `UnknownChargeError`. */
-  readonly refund: (
-    command: Call & { readonly account: string; readonly reference: string }
-  ) => Promise<Plain<Books.Refunded>>
+  /**
+   * Refunds all that is left of a charge, or a part of it once. Throws `UnknownChargeError`, `RefundExceedsChargeError` or
+   * `IndivisibleChargeError`.
+   */
+  readonly refund: (command: Call & Omit<Books.RefundCommand, "at">) => Promise<Plain<Books.Refunded>>
   /** Opens a lot once per reference. Throws `GrantExpiredError`. */
   readonly grant: (command: Grant) => Promise<Plain<Books.Granted>>
   /** Closes a lot before it expires. Throws `UnknownLotError`. */
@@ -125,7 +128,10 @@ export const createLedger = async (options: CreateLedgerOptions): Promise<Ledger
     check: (command) =>
       call(command, ({ check }, at) => check({ account: command.account, amount: amountOf(command), at })),
     refund: (command) =>
-      call(command, ({ refund }, at) => refund({ account: command.account, reference: command.reference, at })),
+      call(command, ({ refund }, at) => {
+        const { account, part, reference } = command
+        return refund({ account, part, reference, at })
+      }),
     grant: (command) =>
       call(command, ({ grant }, at) => {
         const { expiresAt, signal: _signal, tx: _tx, ...rest } = command

@@ -10,7 +10,7 @@ import * as IdSequence from "../src/internal/IdSequence.ts"
 import { audit } from "../src/internal/memory/audit.ts"
 import { revokeLot } from "../src/internal/revokeLot.ts"
 import type { LotId } from "../src/Lot.ts"
-import { atHour, type Command, command, decideAny, end, referencesMax, start } from "./BooksCommand.ts"
+import { atHour, type Command, command, decideAny, end, partOf, referencesMax, start } from "./BooksCommand.ts"
 import * as Model from "./Model.ts"
 import { makeShelf } from "./Shelf.ts"
 
@@ -107,9 +107,12 @@ const play = (commands: ReadonlyArray<Command>) => {
         return assert.strictEqual(typeof result === "string" ? result : result._tag, expected)
       }
       case "refund":
-      case "refund again": {
-        const expected = model.refund(account, reference, hour)
-        const result = adopt(Books.refund(books, { account, reference, at }))
+      case "refund again":
+      case "refund part":
+      case "refund part again": {
+        const part = command.does.startsWith("refund part") ? partOf(command) : undefined
+        const expected = model.refund(account, reference, hour, part)
+        const result = adopt(Books.refund(books, { account, reference, part, at }))
         if (typeof result === "string" || result._tag === "AlreadyRefunded") {
           return assert.strictEqual(typeof result === "string" ? result : result._tag, expected)
         }
@@ -173,9 +176,13 @@ const check = (commands: ReadonlyArray<Command>) => {
 
   const charges = new Map(transactions.filter(({ kind }) => kind === "charge").map((charge) => [charge.id, charge]))
   const refunds = transactions.filter(({ kind }) => kind === "refund")
-  assert.strictEqual(new Set(refunds.map(({ reverses }) => reverses)).size, refunds.length)
-  for (const refund of refunds) assert.strictEqual(refund.amount, charges.get(refund.reverses!)?.amount)
-  const booked = transactions.map(({ account, kind, reference }) => `${kind} ${account} ${reference}`)
+  for (const [charge, parts] of Map.groupBy(refunds, ({ reverses }) => reverses!)) {
+    const refunded = parts.reduce((sum, { amount }) => sum + amount, 0)
+    assert.isAtMost(refunded, charges.get(charge)!.amount)
+    // A refund without a part returns all that is left.
+    if (parts.some(({ part }) => part === undefined)) assert.strictEqual(refunded, charges.get(charge)!.amount)
+  }
+  const booked = transactions.map(({ account, kind, part, reference }) => `${kind} ${account} ${reference} ${part}`)
   assert.strictEqual(new Set(booked).size, booked.length)
 }
 

@@ -18,7 +18,18 @@ const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.is
 
 /** A command, and what happens around it. */
 export const command = Schema.Struct({
-  does: Schema.Literals(["grant", "charge", "charge again", "count", "refund", "refund again", "expire", "revoke"]),
+  does: Schema.Literals([
+    "grant",
+    "charge",
+    "charge again",
+    "count",
+    "refund",
+    "refund again",
+    "refund part",
+    "refund part again",
+    "expire",
+    "revoke"
+  ]),
   account: Schema.Literals(["ann", "bob"]),
   reference: between(0, referencesMax),
   credits: between(0, 12),
@@ -27,6 +38,8 @@ export const command = Schema.Struct({
   trial: Schema.Boolean,
   kind: Schema.Literals(["plan", "addon", "trial", "refund"]),
   livesHours: between(1, 24),
+  /** The reference of a part. */
+  part: between(0, 3),
   /** Hours that pass before the command. */
   waits: between(0, 1),
   /** Hours that the clock of the command's host is behind. */
@@ -37,6 +50,12 @@ export const command = Schema.Struct({
   saves: Schema.Boolean
 })
 export type Command = typeof command.Type
+
+/** The part that the command refunds. */
+export const partOf = ({ credits, part }: Pick<Command, "credits" | "part">) => ({
+  reference: `${part}`,
+  credits: 1 + credits % 4
+})
 
 /** Decides the command and returns the next state, which is the given one if the command is refused. */
 export const decideAny = (
@@ -78,6 +97,9 @@ export const decideAny = (
     case "refund":
     case "refund again":
       return accept(Books.refund(books, { account, reference, at }))
+    case "refund part":
+    case "refund part again":
+      return accept(Books.refund(books, { account, reference, part: partOf(command), at }))
     case "expire":
       return State.accountOf(books, account).lots.reduce(
         (state, { id }) => expireLot(state, { account, lot: id, at }).state,

@@ -13,6 +13,7 @@ import { accepted } from "./commands.ts"
 import * as LedgerContract from "./LedgerContract.ts"
 import * as LedgerTransactionsContract from "./LedgerTransactionsContract.ts"
 import * as LedgerUnitsContract from "./LedgerUnitsContract.ts"
+import * as PartialRefundsContract from "./PartialRefundsContract.ts"
 
 const at = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")
 
@@ -50,6 +51,7 @@ const countStatements = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effe
 for (const [name, database, callers] of TestDatabase.all) {
   LedgerContract.suite(name, Backends.over(database))
   LedgerUnitsContract.suite(name, Backends.over(database))
+  PartialRefundsContract.suite(name, Backends.over(database))
   LedgerTransactionsContract.suite(name, Backends.over(database), callers)
 
   layer(Backends.over(database))(`Hosts whose clocks differ (${name})`, (it) => {
@@ -219,8 +221,12 @@ for (const [name, database, callers] of TestDatabase.all) {
           refundOf(29, "job")
         ]
         assert.deepStrictEqual(yield* Effect.forEach(attempts, refusedBy), attempts.map(() => true))
+        yield* ledger.refund({ account, reference: "job", part: { reference: "a", credits: 10 }, at })
+        const excessive = [refundOf(21, "job\nb"), refundOf(19, "job"), refundOf(30, "job"), refundOf(20, "other\nb")]
+        assert.deepStrictEqual(yield* Effect.forEach(excessive, refusedBy), excessive.map(() => true))
         yield* ledger.refund({ account, reference: "job", at })
         assert.isTrue(yield* refusedBy(refundOf(30, "job once more")))
+        assert.isTrue(yield* refusedBy(refundOf(1, "job\nc")))
         assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
       }))
 

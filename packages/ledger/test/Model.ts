@@ -22,7 +22,10 @@ export interface Heap {
 interface Paid {
   readonly heaps: ReadonlyArray<string>
   readonly counter: string | undefined
-  refunded: boolean
+  /** The coins that are not refunded yet. */
+  left: number
+  /** Names of the refunds: of parts, and of the rest. */
+  readonly refunds: Set<string>
 }
 
 /** In the order in which they pay. */
@@ -82,7 +85,7 @@ export const make = (refundHours: number) => {
         heap.coins--
         taken.push(heap.name)
       }
-      paid.set(`${account} ${reference}`, { heaps: taken, counter: undefined, refunded: false })
+      paid.set(`${account} ${reference}`, { heaps: taken, counter: undefined, left: price, refunds: new Set() })
       return taken
     },
 
@@ -90,24 +93,36 @@ export const make = (refundHours: number) => {
       if (paid.has(`${account} ${reference}`)) return "AlreadyCharged"
       if ((counters.get(counter) ?? 0) >= limit) return "QuotaExceeded"
       counters.set(counter, (counters.get(counter) ?? 0) + 1)
-      paid.set(`${account} ${reference}`, { heaps: [], counter, refunded: false })
+      paid.set(`${account} ${reference}`, { heaps: [], counter, left: 0, refunds: new Set() })
       return "ChargedQuota"
     },
 
-    /** The heap that each coin went to, or why none did. */
-    refund: (account: string, reference: string, now: number) => {
+    /** The heap that each coin of a part or of the rest went to, or why none did. */
+    refund: (
+      account: string,
+      reference: string,
+      now: number,
+      part?: { readonly reference: string; readonly credits: number }
+    ) => {
       const charge = paid.get(`${account} ${reference}`)
       if (charge === undefined) return "UnknownCharge"
-      if (charge.refunded) return "AlreadyRefunded"
-      charge.refunded = true
+      const refundName = part === undefined ? "the rest" : `part ${part.reference}`
+      const isRefunded = part === undefined && charge.heaps.length > 0 && charge.left === 0
+      if (charge.refunds.has(refundName) || isRefunded) return "AlreadyRefunded"
+      if (part !== undefined && charge.counter !== undefined) return "IndivisibleCharge"
+      const coins = part?.credits ?? charge.left
+      if (coins > charge.left) return "RefundExceedsCharge"
+      charge.refunds.add(refundName)
+      charge.left -= coins
       if (charge.counter !== undefined) counters.set(charge.counter, counters.get(charge.counter)! - 1)
-      return charge.heaps.map((from) => {
+      // The coins that were paid last are refunded first.
+      return charge.heaps.slice(charge.left, charge.left + coins).map((from) => {
         const heap = heaps.get(from)!
         if (isLive(heap, now)) {
           heap.coins++
           return from
         }
-        const name = `${reference} for ${from}`
+        const name = `${refundName} of ${reference} for ${from}`
         const made = heaps.get(name) ??
           {
             ...heap,

@@ -20,6 +20,7 @@ const balanceOf = (amount: number, entries: Transaction["entries"]) => {
     reference: "job",
     at: noon,
     amount,
+    part: undefined,
     reverses: undefined,
     entries
   }

@@ -1,6 +1,12 @@
 /** The ledger of programs without Effect, in memory. */
 import { assert, it } from "@effect/vitest"
-import { createLedger, QuotaExceededError, UnknownLotError } from "../src/promise.ts"
+import {
+  createLedger,
+  IndivisibleChargeError,
+  QuotaExceededError,
+  RefundExceedsChargeError,
+  UnknownLotError
+} from "../src/promise.ts"
 
 const expiresAt = new Date("2099-01-01T00:00:00Z")
 
@@ -21,6 +27,32 @@ it("charges credits and quotas, and ends with `await using`", async () => {
   assert.deepStrictEqual(await ledger.revoke({ account, lot: lot.id }), { credits: 0 })
   const [last] = await ledger.entries({ account, limit: 1 })
   assert.strictEqual((await ledger.entries({ account, before: last!.id })).length, 2)
+})
+
+it("refunds parts of a charge, and throws typed errors for parts that it refuses", async () => {
+  await using ledger = await createLedger({ memory: true })
+  const account = "ada"
+  const { lot } = await ledger.grant({ account, reference: "start", kind: "plan", credits: 10, expiresAt })
+  await ledger.charge({ account, reference: "job", credits: 8 })
+  await ledger.charge({ account, reference: "still", quota: { kind: "image", limit: 1 } })
+  const refund = (reference: string, part?: { readonly reference: string; readonly credits: number }) =>
+    ledger.refund({ account, reference, part }).catch((error: unknown) => error)
+  const parts = [{ lot: lot.id, credits: 3 }]
+  assert.deepStrictEqual(await refund("job", { reference: "a", credits: 3 }), { _tag: "Refunded", credits: 3, parts })
+  assert.deepStrictEqual(await refund("job", { reference: "a", credits: 3 }), { _tag: "AlreadyRefunded" })
+  const excessive = await refund("job", { reference: "b", credits: 6 })
+  assert.instanceOf(excessive, RefundExceedsChargeError)
+  assert.deepInclude(excessive, { code: "refund_exceeds_charge", reference: "job", credits: 6, refundable: 5 })
+  const indivisible = await refund("still", { reference: "a", credits: 1 })
+  assert.instanceOf(indivisible, IndivisibleChargeError)
+  assert.deepInclude(indivisible, { code: "indivisible_charge", reference: "still" })
+  assert.deepInclude(await refund("job"), { _tag: "Refunded", credits: 5 })
+  assert.deepStrictEqual((await ledger.entries({ account, reference: "job" })).map(({ kind, part }) => [kind, part]), [
+    ["refund", undefined],
+    ["refund", "a"],
+    ["charge", undefined]
+  ])
+  assert.strictEqual((await ledger.balances({ account })).credits, 10)
 })
 
 it("rejects ids of other things, and lots of other accounts", async () => {

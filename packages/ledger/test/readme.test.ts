@@ -11,6 +11,13 @@ it("prints what the first example of the README prints", async () => {
   log.mockRestore()
 })
 
+it("prints what the example of a part of a charge prints", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  await import("../example/refundPart.ts")
+  assert.deepStrictEqual(log.mock.calls, [[75], [100]])
+  log.mockRestore()
+})
+
 it.effect("charges only for accepted jobs, as the README's unit of work does", () =>
   Effect.gen(function*() {
     const ledger = yield* Ledger.Ledger
@@ -25,7 +32,7 @@ it.effect("charges only for accepted jobs, as the README's unit of work does", (
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "transaction", "promise", "schema"]) {
+  for (const example of ["memory", "postgres", "transaction", "promise", "refundPart", "schema"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

@@ -29,6 +29,8 @@ export interface AccountState {
   readonly quotas: ReadonlyArray<QuotaCount>
   /** Loaded and booked transactions by key. */
   readonly transactions: HashMap.HashMap<string, Transaction>
+  /** The refunded amount of each charge that has refunds. */
+  readonly refunded: HashMap.HashMap<TransactionId, number>
   /** Transactions that are not saved yet. */
   readonly booked: ReadonlyArray<Transaction>
   /** Lots and counters as the store has them. */
@@ -51,8 +53,14 @@ export const make = ({ at, ids, loaded, refundLifetime, requested, until }: Book
   return {
     accounts: HashMap.fromIterable(Array.from(names, (name): readonly [string, AccountState] => {
       const stored = { lots: (lots.get(name) ?? []).toSorted(spendingOrder), quotas: quotas.get(name) ?? [] }
-      const found = (transactions.get(name) ?? []).map((one) => [keyOf(one), one] as const)
-      return [name, { ...stored, transactions: HashMap.fromIterable(found), booked: [], stored }]
+      const found = transactions.get(name) ?? []
+      return [name, {
+        ...stored,
+        transactions: HashMap.fromIterable(found.map((one) => [keyOf(one), one])),
+        refunded: found.reduce(addRefund, HashMap.empty()),
+        booked: [],
+        stored
+      }]
     })),
     requested: new Set(requested.map(fullKeyOf)),
     at,
@@ -89,8 +97,12 @@ export const accountOf = (books: BooksState, account: string): AccountState =>
 /** Returns the transaction of this kind and reference, if there is one. */
 export const findTransaction = (
   account: AccountState,
-  name: Pick<TransactionName, "kind" | "reference">
+  name: Omit<TransactionName, "account">
 ): Transaction | undefined => Option.getOrUndefined(HashMap.get(account.transactions, keyOf(name)))
+
+/** Returns how much of a charge was refunded. */
+export const refundedOf = ({ refunded }: AccountState, charge: Transaction): number =>
+  Option.getOrElse(HashMap.get(refunded, charge.id), () => 0)
 
 /** Returns the lot. Throws if it was not loaded, which means that the books name a lot that does not exist. */
 export const lotOf = (account: AccountState, id: LotId): Lot => {
@@ -123,6 +135,7 @@ export const setUsed = (account: AccountState, count: QuotaCount): AccountState 
 export const book = (account: AccountState, transaction: Transaction): AccountState => ({
   ...account,
   transactions: HashMap.set(account.transactions, keyOf(transaction), transaction),
+  refunded: addRefund(account.refunded, transaction),
   booked: [...account.booked, transaction]
 })
 
@@ -135,7 +148,15 @@ export const nextTransaction = (
   const { rest, uuid } = IdSequence.next(sequence)
   return {
     ids: rest,
-    transaction: { id: TransactionId.fromUuid(uuid), account, kind, reference, at, reverses: undefined }
+    transaction: {
+      id: TransactionId.fromUuid(uuid),
+      account,
+      kind,
+      reference,
+      part: undefined,
+      at,
+      reverses: undefined
+    }
   }
 }
 
@@ -176,6 +197,7 @@ const noAccount: AccountState = {
   lots: [],
   quotas: [],
   transactions: HashMap.empty(),
+  refunded: HashMap.empty(),
   booked: [],
   stored: { lots: [], quotas: [] }
 }
@@ -201,8 +223,14 @@ const changesOfAccount = (account: AccountState): Changes => {
 const usedIn = (quotas: ReadonlyArray<QuotaCount>, kind: string, day: Day): number =>
   quotas.find((count) => count.kind === kind && count.day === day)?.used ?? 0
 
+/** Adds a refund to what was refunded of its charge. Changes nothing for other transactions. */
+const addRefund = (refunded: AccountState["refunded"], { amount, reverses }: Transaction): AccountState["refunded"] =>
+  reverses === undefined
+    ? refunded
+    : HashMap.set(refunded, reverses, amount + Option.getOrElse(HashMap.get(refunded, reverses), () => 0))
+
 /** References contain no line feed, so different names have different keys. */
-const keyOf = ({ kind, reference }: Pick<TransactionName, "kind" | "reference">) => `${kind}\n${reference}`
+const keyOf = ({ kind, part = "", reference }: Omit<TransactionName, "account">) => `${kind}\n${reference}\n${part}`
 
 const fullKeyOf = (name: TransactionName) => `${name.account}\n${keyOf(name)}`
 

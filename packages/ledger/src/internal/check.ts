@@ -23,3 +23,9 @@ export const name = (what: string, value: string, max: number): void => {
     throw new Error(`${what} must have 1 to ${max} characters and no line feed or NUL, got ${JSON.stringify(value)}`)
   }
 }
+
+/** Throws unless the reference and the credits of a part of a charge are valid. */
+export const part = ({ credits: value, reference }: { readonly reference: string; readonly credits: number }): void => {
+  name("The reference of a part", reference, 128)
+  credits("A part", value, 1)
+}

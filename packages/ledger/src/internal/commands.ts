@@ -31,10 +31,18 @@ export interface ChargeCommand {
   readonly at: DateTime.Utc
 }
 
-/** A command to refund everything that was charged under a reference. */
+/** A command to refund what is left of a charge, or a part of it. */
 export interface RefundCommand {
   readonly account: string
+  /** The reference of the charge. */
   readonly reference: string
+  /** Refunds only a part. Default: all that is not refunded yet. */
+  readonly part?: {
+    /** Identifies the part among those of the charge, which are refunded once each. 1 to 128 characters. */
+    readonly reference: string
+    /** 1 to what is left of the charge. */
+    readonly credits: number
+  } | undefined
   readonly at: DateTime.Utc
 }
 
@@ -72,13 +80,19 @@ export type Charged =
     readonly used: number
   }
 
-/** The result of a refund. A repeated refund is `AlreadyRefunded` and changes nothing. */
+/**
+ * The result of a refund. `AlreadyRefunded` changes nothing: the part was refunded before, whatever its
+ * credits were, or nothing is left of the charge.
+ */
 export type Refunded =
   | {
     readonly _tag: "Refunded"
     /** Refunded credits. 0 if a quota was charged. */
     readonly credits: number
-    /** The lots that were credited: the ones that paid, or new ones in place of lots that have expired. */
+    /**
+     * The lots that were credited, in the order in which they paid: the ones that paid, or new ones in
+     * place of lots that have expired.
+     */
     readonly parts: ReadonlyArray<LotPart>
   }
   | { readonly _tag: "AlreadyRefunded" }

@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function*({ lotsMax, refundLifetime, setMa
     const accounts = [...new Set([...requested, ...lots].map(({ account }) => account))].toSorted()
     const loaded = accounts.length === 0 ? nothing : yield* store.load({
       accounts,
-      transactions: withoutDuplicates(requested).flatMap(withRefund),
+      transactions: withoutDuplicates(requested).flatMap(withRefunds),
       lots: lots.map(({ lot }) => lot),
       liveAfter: at,
       liveMax: lotsMax,
@@ -96,8 +96,8 @@ const checkNames = (names: ReadonlyArray<TransactionName>, setMax: number): void
   }
 }
 
-/** Loads a charge's refund with it, so that a repeated refund is recognized. */
-const withRefund = (name: TransactionName): ReadonlyArray<TransactionName> =>
+/** Loads a charge's refunds with it, so that repeated refunds are recognized. */
+const withRefunds = (name: TransactionName): ReadonlyArray<TransactionName> =>
   name.kind === "charge" ? [name, { ...name, kind: "refund" }] : [name]
 
 const withoutDuplicates = (names: ReadonlyArray<TransactionName>): ReadonlyArray<TransactionName> => [

@@ -21,8 +21,10 @@ export interface LoadQuery {
   readonly days: { readonly first: DateTime.Utc; readonly last: DateTime.Utc }
 }
 
-/** Identifies a transaction. */
-export type TransactionName = Pick<Transaction, "account" | "kind" | "reference">
+/** Identifies a transaction. In a query, a refund stands for all refunds of its charge. */
+export interface TransactionName extends Pick<Transaction, "account" | "kind" | "reference"> {
+  readonly part?: string | undefined
+}
 
 /** The loaded values: each lot, counter and transaction once, in no particular order. */
 export interface Loaded {

@@ -33,10 +33,9 @@ export const makeCheapChecks = Effect.gen(function*() {
     }
     yield* ledger.check({ account, amount: terms.amount, at }).pipe(
       Effect.catchTag("LedgerError", ({ reason }) => {
-        const isOther = reason._tag === "UnknownCharge" || reason._tag === "UnknownLot" ||
-          reason._tag === "GrantExpired"
-        if (isOther) return Effect.die(reason)
-        return refuse(ofCharge(reason, plan))
+        const isOfCharge = reason._tag === "InsufficientCredits" || reason._tag === "QuotaExceeded" ||
+          reason._tag === "AlreadyCharged"
+        return isOfCharge ? refuse(ofCharge(reason, plan)) : Effect.die(reason)
       })
     )
     yield* scheduler.checkRoom({ ...laneOf({ account, plan }), cap: terms.concurrency }).pipe(

@@ -13,6 +13,8 @@ export interface Cells {
   readonly quotas: MemoryMap<string, QuotaCount>
   /** By `keyOf`. */
   readonly transactions: MemoryMap<string, Transaction>
+  /** Keys of the refunds of parts of each charge, by the key of a refund of the rest. */
+  readonly partKeys: MemoryMap<string, ReadonlyArray<string>>
   readonly transactionIds: MemoryMap<TransactionId, TransactionId>
 }
 
@@ -23,11 +25,19 @@ export const make = (memory: MemoryBackend["Service"]): Cells => ({
   openLots: memory.makeMap(),
   quotas: memory.makeMap(),
   transactions: memory.makeMap(),
+  partKeys: memory.makeMap(),
   transactionIds: memory.makeMap()
 })
 
 /** The key of a transaction. */
-export const keyOf = ({ account, kind, reference }: TransactionName): string => `${kind}\n${account}\n${reference}`
+export const keyOf = ({ account, kind, part = "", reference }: TransactionName): string =>
+  `${kind}\n${account}\n${reference}\n${part}`
+
+/** Returns the transaction of a name, or all refunds of a charge. */
+export const findNamed = ({ partKeys, transactions }: Cells, name: TransactionName): ReadonlyArray<Transaction> => {
+  const key = keyOf(name)
+  return [key, ...partKeys.get(key) ?? []].flatMap((key) => transactions.get(key) ?? [])
+}
 
 /** Returns lots of an account that are not empty and expire later than `after`, soonest expiry first. */
 export const findLiveLots = (

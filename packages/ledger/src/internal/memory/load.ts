@@ -2,12 +2,12 @@
 import * as Book from "../Book.ts"
 import * as Day from "../Day.ts"
 import type { Loaded, LoadQuery } from "../stored.ts"
-import { type Cells, findLiveLots, keyOf } from "./cells.ts"
+import { type Cells, findLiveLots, findNamed } from "./cells.ts"
 
 /** Creates missing accounts, and loads. */
 export const load = (cells: Cells, query: LoadQuery): Loaded => {
   for (const account of query.accounts) if (!cells.accounts.has(account)) cells.accounts.set(account, account)
-  const transactions = query.transactions.flatMap((name) => cells.transactions.get(keyOf(name)) ?? [])
+  const transactions = query.transactions.flatMap((name) => findNamed(cells, name))
   const touched = transactions.flatMap(({ entries }) => entries.flatMap(({ from, to }) => [from, to]))
   const named = [...query.lots, ...touched.filter(Book.isLot)].flatMap((id) => cells.lots.get(id) ?? [])
   const live = query.accounts.flatMap((account) => findLiveLots(cells, account, query.liveAfter, query.liveMax))

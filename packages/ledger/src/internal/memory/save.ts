@@ -1,12 +1,13 @@
 /** Writes changes to memory, under the constraints that the SQL tables have. */
 import type { Lot } from "../../Lot.ts"
+import type { Transaction } from "../../Transaction.ts"
 import * as Book from "../Book.ts"
 import { type Changes, StaleBooks } from "../stored.ts"
-import { type Cells, keyOf, openLotsOf } from "./cells.ts"
+import { type Cells, findNamed, keyOf, openLotsOf } from "./cells.ts"
 
 /**
- * Applies changes. Throws if a transaction exists already, or if a lot would hold less
- * than 0 or too much. Throws `StaleBooks` if a counter was changed meanwhile.
+ * Applies changes. Throws if a transaction exists already, if the refunds of a charge would exceed it, or if a lot
+ * would hold less than 0 or too much. Throws `StaleBooks` if a counter was changed meanwhile.
  */
 export const save = (cells: Cells, changes: Changes): void => {
   for (const lot of changes.openedLots) putLot(cells, lot)
@@ -18,6 +19,11 @@ export const save = (cells: Cells, changes: Changes): void => {
     const key = keyOf(transaction)
     if (cells.transactions.has(key) || cells.transactionIds.has(transaction.id)) {
       throw new Error(`The ${transaction.kind} ${transaction.reference} of ${transaction.account} exists already`)
+    }
+    if (transaction.kind === "refund") checkRefund(cells, transaction)
+    if (transaction.part !== undefined) {
+      const restKey = keyOf({ ...transaction, part: undefined })
+      cells.partKeys.set(restKey, [...cells.partKeys.get(restKey) ?? [], key])
     }
     cells.transactions.set(key, transaction)
     cells.transactionIds.set(transaction.id, transaction.id)
@@ -32,6 +38,17 @@ export const save = (cells: Cells, changes: Changes): void => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Throws if the refund exceeds what is left of its charge, or is less but not of a part. */
+const checkRefund = (cells: Cells, refund: Transaction): void => {
+  const { account, amount, part, reference, reverses } = refund
+  const [charge] = findNamed(cells, { account, kind: "charge", reference })
+  const refunded = findNamed(cells, { account, kind: "refund", reference }).reduce((sum, { amount }) => sum + amount, 0)
+  const left = charge === undefined || charge.id !== reverses ? -1 : charge.amount - refunded - amount
+  if (left < 0 || (part === undefined && left > 0)) {
+    throw new Error(`A refund of ${amount} of the charge ${reference} of ${account} is refused`)
+  }
+}
 
 const putLot = (cells: Cells, lot: Lot): void => {
   if (lot.remaining < 0 || lot.remaining > lot.granted || (lot.closed && lot.remaining > 0)) {

@@ -37,6 +37,20 @@ export class UnknownChargeError extends define(
   ({ reference }: Refusal.UnknownCharge) => `The account was never charged for "${reference}"`
 ) {}
 
+/** Less is left of the charge than the part to refund. Fields: `reference`, `credits`, `refundable`. */
+export class RefundExceedsChargeError extends define(
+  "refund_exceeds_charge",
+  ({ credits, reference, refundable }: Refusal.RefundExceedsCharge) =>
+    `The refund of ${credits} credits exceeds the ${refundable} that are left of the charge for "${reference}"`
+) {}
+
+/** The charge counted to a quota, of which no part can be refunded. Field: `reference`. */
+export class IndivisibleChargeError extends define(
+  "indivisible_charge",
+  ({ reference }: Refusal.IndivisibleCharge) =>
+    `The charge for "${reference}" counted to a quota, of which no part can be refunded`
+) {}
+
 /** The lot to grant has already expired. Field: `expiresAt`. */
 export class GrantExpiredError extends define(
   "grant_expired",
@@ -54,6 +68,8 @@ export const errorOf = errorsByTag<Refusal.LedgerError["reason"], LedgerError>({
   QuotaExceeded: QuotaExceededError,
   AlreadyCharged: AlreadyChargedError,
   UnknownCharge: UnknownChargeError,
+  RefundExceedsCharge: RefundExceedsChargeError,
+  IndivisibleCharge: IndivisibleChargeError,
   GrantExpired: GrantExpiredError,
   UnknownLot: UnknownLotError
 })

@@ -6,7 +6,7 @@ import type { Lot } from "../../Lot.ts"
 import type { Day } from "../Day.ts"
 import { LotId, TransactionId } from "../ids.ts"
 import type { Loaded, LoadQuery, QuotaCount } from "../stored.ts"
-import { decodeTransactions, transactionColumns } from "./transactionRow.ts"
+import { decodeTransactions, hasReference, transactionColumns } from "./transactionRow.ts"
 
 /** A query by days of the database instead of times. */
 interface BooksQuery extends Omit<LoadQuery, "days"> {
@@ -14,7 +14,7 @@ interface BooksQuery extends Omit<LoadQuery, "days"> {
 }
 
 /**
- * Finds the named transactions with the lots and counters that their entries touch, the
+ * Finds the named transactions, of a refund all of its charge, with the lots and counters that their entries touch, the
  * lots of `lots`, up to `liveMax` lots per account that are not empty and expire after
  * `liveAfter`, and the counters of `days`.
  *
@@ -48,10 +48,23 @@ const accountColumns: Rows.Columns<string> = { account: ["text", (account) => ac
 const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
   Effect.flatMap(DatabaseTime.hostClock, ({ toDatabase }) =>
     sql<FoundRow>`
-    WITH named AS MATERIALIZED (
-      SELECT ${transactionColumns(sql)}
+    WITH name AS MATERIALIZED (
+      SELECT account, reference, kind
       FROM ${Rows.table("name", query.transactions, nameColumns, { unknownLength: true })}
+    ), named AS MATERIALIZED (
+      SELECT ${transactionColumns(sql)}
+      FROM name
       JOIN ledger_transaction AS booked USING (account, reference, kind)
+      WHERE kind <> 'refund'
+      UNION ALL
+      SELECT refund.*
+      FROM name
+      CROSS JOIN LATERAL (
+        SELECT ${transactionColumns(sql)}
+        FROM ledger_transaction AS booked
+        WHERE booked.account = name.account AND booked.kind = 'refund' AND ${hasReference(sql, sql`name.reference`)}
+      ) AS refund
+      WHERE name.kind = 'refund'
     ), touched AS (
       SELECT side.book
       FROM named

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { TransactionId } from "../ids.ts"
 import type { TransactionsQuery } from "../stored.ts"
-import { decodeTransactions, transactionColumns } from "./transactionRow.ts"
+import { decodeTransactions, hasReference, transactionColumns } from "./transactionRow.ts"
 
 /** Finds transactions of an account, newest id first. */
 export const findTransactions = (
@@ -14,7 +14,7 @@ export const findTransactions = (
     SELECT ${transactionColumns(sql)}
     FROM ledger_transaction AS booked
     WHERE account = ${account}
-      AND (${reference ?? null}::text IS NULL OR reference = ${reference ?? null})
+      AND (${reference ?? null}::text IS NULL OR ${hasReference(sql, sql`${reference ?? null}::text`)})
       AND id < ${before === undefined ? greatestUuid : TransactionId.toUuid(before)}::uuid
     ORDER BY id DESC
     LIMIT ${limit}

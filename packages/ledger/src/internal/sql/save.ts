@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { LotId, TransactionId } from "../ids.ts"
 import { type Changes, StaleBooks } from "../stored.ts"
 import { fromBook } from "./bookText.ts"
+import { storedReference } from "./transactionRow.ts"
 
 /** Writes changes. Dies with `StaleBooks` if a counter was changed meanwhile. */
 export const save = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: Changes) {
@@ -61,7 +62,8 @@ type Transaction = Changes["transactions"][number]
 
 const transactionColumns: Rows.Columns<Transaction> = {
   id: ["uuid", ({ id }) => TransactionId.toUuid(id)],
-  ...Rows.fields({ account: "text", kind: "text", reference: "text", at: "timestamptz", amount: "int8" }),
+  ...Rows.fields({ account: "text", kind: "text", at: "timestamptz", amount: "int8" }),
+  reference: ["text", storedReference],
   reverses: ["uuid?", ({ reverses }) => reverses === undefined ? null : TransactionId.toUuid(reverses)]
 }
 

@@ -1,10 +1,25 @@
 /** Rows of transactions with their entries. */
 import { Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import type { Transaction } from "../../Transaction.ts"
 import { TransactionId } from "../ids.ts"
 import { toBook } from "./bookText.ts"
+
+/**
+ * The reference of a transaction in the table. A refund of a part has the reference of the charge, a line feed and the
+ * reference of the part. So the unique key of transactions covers parts, and its index finds all refunds of a charge.
+ */
+export const storedReference = ({ part, reference }: Pick<Transaction, "reference" | "part">): string =>
+  part === undefined ? reference : `${reference}\n${part}`
+
+/** Compares the stored reference of `booked` with a text. True if it is the text, or that of a refund of a part. */
+export const hasReference = (sql: SqlClient.SqlClient, reference: Statement.Fragment) =>
+  // The range is for the index on references. It includes other references, since control characters are allowed.
+  sql`(
+    booked.reference >= ${reference} AND booked.reference < ${reference} || chr(11)
+    AND (booked.reference = ${reference} OR starts_with(booked.reference, ${reference} || chr(10)))
+  )`
 
 /** The columns of `TransactionRow`, selected from a `ledger_transaction` that is named `booked`. */
 export const transactionColumns = (sql: SqlClient.SqlClient) =>
@@ -43,9 +58,14 @@ const TransactionRow = Schema.Struct({
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(TransactionRow))
 
-const toTransaction = (row: typeof TransactionRow.Type): Transaction => ({
-  ...row,
-  id: TransactionId.fromUuid(row.id),
-  reverses: row.reverses === null ? undefined : TransactionId.fromUuid(row.reverses),
-  entries: row.entries.map(({ amount, from, to }) => ({ from: toBook(from), to: toBook(to), amount }))
-})
+const toTransaction = (row: typeof TransactionRow.Type): Transaction => {
+  const [reference, part] = row.reference.split("\n")
+  return {
+    ...row,
+    id: TransactionId.fromUuid(row.id),
+    reference: reference!, // the result of `split` is not empty
+    part,
+    reverses: row.reverses === null ? undefined : TransactionId.fromUuid(row.reverses),
+    entries: row.entries.map(({ amount, from, to }) => ({ from: toBook(from), to: toBook(to), amount }))
+  }
+}
