@@ -40,6 +40,9 @@ export class InvalidImage extends Schema.TaggedError<InvalidImage>(id("InvalidIm
   message: Schema.String
 }) {}
 
+/** An input image was not decoded in time. It may be on a less busy server. */
+export class ImageTimedOut extends Schema.TaggedError<ImageTimedOut>(id("ImageTimedOut"))("ImageTimedOut", {}) {}
+
 /** The input images have more pixels than the account has left in this minute. */
 export class InputPixelsExceeded
   extends Schema.TaggedError<InputPixelsExceeded>(id("InputPixelsExceeded"))("InputPixelsExceeded", {
@@ -148,6 +151,7 @@ export const Refusal = Schema.Union([
   PlanInactive,
   InvalidParams,
   InvalidImage,
+  ImageTimedOut,
   InputPixelsExceeded,
   UploadNotFound,
   ContentRejected,

@@ -9,6 +9,9 @@ export class InvalidImage extends Schema.TaggedError<InvalidImage>(id("InvalidIm
   message: Schema.String
 }) {}
 
+/** The image was not decoded in time. It may be on a less busy server. */
+export class ImageTimedOut extends Schema.TaggedError<ImageTimedOut>(id("ImageTimedOut"))("ImageTimedOut", {}) {}
+
 /** The image has more pixels than the account has left in this minute. */
 export class InputPixelsExceeded
   extends Schema.TaggedError<InputPixelsExceeded>(id("InputPixelsExceeded"))("InputPixelsExceeded", {
@@ -36,7 +39,14 @@ export class TooManyUploadBytes
 
 /** Error of `Uploads`. The reason states which rule refused the call. */
 export class UploadError extends Schema.TaggedError<UploadError>(id("UploadError"))("UploadError", {
-  reason: Schema.Union([InvalidImage, InputPixelsExceeded, UploadNotFound, TooManyUploads, TooManyUploadBytes])
+  reason: Schema.Union([
+    InvalidImage,
+    ImageTimedOut,
+    InputPixelsExceeded,
+    UploadNotFound,
+    TooManyUploads,
+    TooManyUploadBytes
+  ])
 }) {
   override get message(): string {
     return this.reason._tag

@@ -31,7 +31,7 @@ export interface Upload {
 export class Uploads extends Context.Service<Uploads, {
   /**
    * Validates, re-encodes and stores an image. If the client declared a media type, it
-   * must match the content. Fails with `InvalidImage`, `InputPixelsExceeded`,
+   * must match the content. Fails with `InvalidImage`, `ImageTimedOut`, `InputPixelsExceeded`,
    * `TooManyUploads` or `TooManyUploadBytes`.
    */
   readonly create: (
@@ -108,7 +108,10 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
         keptUntil: at,
         insert
       }).pipe(
-        Effect.catchTag("UnreadableImage", refuseUnreadable)
+        Effect.catchTags({
+          UnreadableImage: refuseUnreadable,
+          UndecodedImage: () => refuse(new UploadError.ImageTimedOut())
+        })
       )
       return { id, mime, bytes: stored.bytes, width: stored.width, height, expiresAt }
     }

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
 import { Ledger } from "@kinora/ledger"
-import { Media } from "@kinora/media"
+import { Media, MediaError } from "@kinora/media"
 import { Moderation } from "@kinora/moderation"
 import { type MemoryBackend, UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { BlobStore } from "@kinora/storage"
@@ -416,6 +416,26 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const uploads = yield* growing(4 * input.length + 1)
         const error = yield* Effect.flip(uploads.create(account.id, input, undefined))
         assert.strictEqual(error._tag === "UploadError" && error.reason._tag, "InvalidImage")
+      }))
+
+    it.effect("that are not decoded in time are refused, and leave nothing", () =>
+      Effect.gen(function*() {
+        const account = yield* openAccount({ credits: price })
+        const media = yield* Media.Media
+        const reason = new MediaError.TookTooLong({ secondsMax: 30 })
+        const slow = Effect.provideService(Media.Media, {
+          ...media,
+          normalise: () => Effect.fail(new MediaError.MediaError({ reason }))
+        })
+        const uploads = yield* slow(makeUploads({}))
+        const error = yield* Effect.flip(uploads.create(account.id, bytesOf(png), undefined))
+        assert.strictEqual(error._tag === "UploadError" && error.reason._tag, "ImageTimedOut")
+        const { create } = yield* slow(make({}))
+        const refused = create(yield* redraw(account, "slow", [{ data: png }]))
+        assert.strictEqual((yield* refusalOf(refused))._tag, "ImageTimedOut")
+        // The same request may succeed later.
+        const { create: createLater } = yield* make({})
+        yield* createLater(yield* redraw(account, "slow", [{ data: png }]))
       }))
 
     it.effect("that a crash leaves after their removal are deleted by the sweep", () =>

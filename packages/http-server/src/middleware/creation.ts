@@ -41,6 +41,7 @@ export const creationRefusals = [
   "PlanInactive",
   "InvalidParams",
   "InvalidImage",
+  "ImageTimedOut",
   "InputPixelsExceeded",
   "UploadNotFound",
   "ContentRejected",

@@ -143,6 +143,8 @@ const refusals = {
   InvalidParams: ({ issues }: GenerationError.InvalidParams) => refuse("invalid_params", { details: { issues } }),
   InvalidImage: (reason: GenerationError.InvalidImage | UploadError.InvalidImage) =>
     refuse("invalid_image", { message: sentence(reason.message), details: indexOf(reason) }),
+  ImageTimedOut: () =>
+    refuse("unavailable", { message: "An image could not be decoded in time; retry shortly, or scale it down." }),
   InputPixelsExceeded: ({ perMinute, retryAfter }: GenerationError.InputPixelsExceeded) =>
     refuse("rate_limited", {
       message: `The input images of an account are limited to ${perMinute} pixels per minute; scale them down, or ` +

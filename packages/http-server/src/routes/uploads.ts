@@ -31,7 +31,7 @@ export const layer = (options: HttpServerOptions) =>
       .handleRaw(
         "create",
         answers(
-          ["InvalidImage", "InputPixelsExceeded", "TooManyUploads", "TooManyUploadBytes"],
+          ["InvalidImage", "ImageTimedOut", "InputPixelsExceeded", "TooManyUploads", "TooManyUploadBytes"],
           function*({ request }) {
             const { account } = yield* CurrentKey
             const { body } = yield* currentRequest

@@ -43,7 +43,12 @@ export const makeInputImages = Effect.fnUntraced(function*(options: InputImagesO
       usableUntil: null,
       keptUntil: DateTime.addDuration(yield* DateTime.now, requestLimit),
       insert: (image) => images.insert([image])
-    }).pipe(Effect.catchTag("UnreadableImage", refuseUnreadable(index)))
+    }).pipe(
+      Effect.catchTags({
+        UnreadableImage: refuseUnreadable(index),
+        UndecodedImage: () => refuse(new GenerationError.ImageTimedOut())
+      })
+    )
     return inputOf(image, index, false)
   })
 

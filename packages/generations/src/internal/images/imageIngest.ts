@@ -8,7 +8,7 @@ import type { MediaError } from "@kinora/media/MediaError"
 import { StorageError } from "@kinora/persistence/StorageError"
 import type { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
-import { type Duration, Effect, Schema, Stream } from "effect"
+import { Data, type Duration, Effect, Schema, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { UploadId } from "../../Generation.ts"
 import { ImageStore, type KeptImage } from "../../ImageStore.ts"
@@ -19,6 +19,9 @@ class UnreadableImage
     message: Schema.String
   })
 {}
+
+/** The image was not decoded in time. */
+class UndecodedImage extends Data.TaggedError("UndecodedImage")<{}> {}
 
 /** An image to ingest. */
 export interface IngestRequest<E> extends Pick<KeptImage, "account" | "usableUntil" | "keptUntil"> {
@@ -73,7 +76,7 @@ export const makeImageIngest = Effect.fnUntraced(function*({ imageBytesMax }: Im
   /** Re-encodes an image that `pixelsOf` accepted and stores the copy. */
   const ingest = Effect.fnUntraced(function*<E>({ bytes, declared, insert, ...terms }: IngestRequest<E>) {
     const normal = yield* media.normalise(bytes, { declared, owner: terms.account }).pipe(
-      Effect.mapError(asUnreadable)
+      Effect.mapError((error) => error.reason._tag === "TookTooLong" ? new UndecodedImage() : asUnreadable(error))
     )
     const storedMax = Math.max(imageBytesMax, growthMax * bytes.length)
     if (normal.bytes.length > storedMax) return yield* new UnreadableImage({ message: tooLongCopyMessage(storedMax) })
