@@ -2,6 +2,7 @@
 import { readdir, readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { parseAst } from "rolldown/parseAst"
+import { isNode, nameOf, type Node, nodesIn } from "./Syntax.ts"
 
 /** A span. */
 interface SpanName {
@@ -55,22 +56,7 @@ export const inSource = (source: string, file: string): Telemetry => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** A node of the syntax tree, of any type. */
-interface Node {
-  readonly type: string
-  readonly [property: string]: unknown
-}
-
 const byName = (a: { readonly name: string }, b: { readonly name: string }) => a.name < b.name ? -1 : 1
-
-const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "type" in value
-
-const nodesIn = function*(value: unknown): Generator<Node> {
-  if (Array.isArray(value)) { for (const item of value) yield* nodesIn(item) }
-  if (!isNode(value)) return
-  yield value
-  for (const child of Object.values(value)) yield* nodesIn(child)
-}
 
 /** A call `Effect.fn(…)`, or `folded(…)`, whose callee is an identifier. */
 interface Call {
@@ -83,14 +69,6 @@ const callsIn = (program: unknown): ReadonlyArray<Call> =>
     callee: nameOf(callee),
     args: args as ReadonlyArray<Node>
   }))
-
-/** The name of an identifier, or `Module.member`. Empty for other expressions. */
-const nameOf = (node: unknown): string => {
-  if (!isNode(node)) return ""
-  if (node.type === "Identifier") return String(node["name"])
-  if (node.type !== "MemberExpression") return ""
-  return `${nameOf(node["object"])}.${nameOf(node["property"])}`
-}
 
 /** The text of a literal. A template has `…` in place of its expressions. */
 const textOf = (node: unknown): string | undefined => {
