@@ -22,8 +22,8 @@ const examples = [
     directory: "packages/webhooks",
     files: ["example/promise.ts"]
   },
-  { task: "Jobs with retries", directory: "packages/scheduler", files: ["example/retry.ts"] },
-  { task: "Jobs with a schema of their payload", directory: "packages/scheduler", files: ["example/memory.ts"] },
+  { task: "Typed jobs with retries", directory: "examples/mails", files: ["src/Mails.ts"] },
+  { task: "Jobs with retries, without Effect", directory: "packages/scheduler", files: ["example/retry.ts"] },
   {
     task: "A client, and its tests with Vitest against a whole service",
     directory: "examples/covers",
