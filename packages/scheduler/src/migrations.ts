@@ -17,7 +17,8 @@ export const migrations: Relocatable = {
     "0009_worker_starts": Schema.workerStarts,
     "0010_worker_drains": Schema.workerDrains,
     "0011_delayed_jobs": Schema.delayedJobs,
-    "0012_retries": Schema.retries
+    "0012_retries": Schema.retries,
+    "0013_unique_keys": Schema.uniqueKeys
   },
   objects: {
     tables: ["scheduler_group", "scheduler_lane", "scheduler_job", "scheduler_delayed", "scheduler_worker"],

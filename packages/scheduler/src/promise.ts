@@ -28,6 +28,7 @@ export { StorageFailedError } from "@kinora/persistence/promise"
 export {
   AlreadyRunningError,
   AttemptsExhaustedError,
+  DuplicateJobError,
   JobNotFoundError,
   LeaseLostError,
   QueueFullError,
@@ -79,7 +80,7 @@ type JobCall = CallOptions & Pick<JobAddress, "job">
 /** A scheduler. Its calls are those of the service `Scheduler`, whose documentation describes them. */
 export interface Scheduler extends AsyncDisposable {
   /**
-   * Enqueues a job. Throws `QueueFullError`. In a transaction of the program, the commit wakes the workers of all
+   * Enqueues a job. Throws `QueueFullError` or `DuplicateJobError`. In a transaction of the program, the commit wakes the workers of all
    * processes that wait for notifications.
    */
   readonly enqueue: (

@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import {
   AlreadyRunningError,
   createScheduler,
+  DuplicateJobError,
   type Job,
   JobNotFoundError,
   LeaseLostError,
@@ -63,6 +64,12 @@ it("throws a typed error for each refusal", async () => {
   assert.instanceOf(full, QueueFullError)
   assert.deepInclude(full, { code: "queue_full", group: "ada", waiting: 0, max: 0 })
   assert.instanceOf(await refusal(scheduler.checkRoom(ada)), QueueFullError)
+  const apart = { lane: "bob/render", group: "bob", cap: 1, kind: "render", payload: null, unique: { key: "once" } }
+  const holder = await scheduler.enqueue(apart)
+  const duplicate = await refusal(scheduler.enqueue(apart))
+  assert.instanceOf(duplicate, DuplicateJobError)
+  assert.deepInclude(duplicate, { code: "duplicate_job", group: "bob", key: "once", job: holder.job })
+  await scheduler.cancel(holder)
   const started = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<void>()
   await scheduler.work({

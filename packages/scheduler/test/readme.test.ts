@@ -25,6 +25,12 @@ it.live("prints what the example with retries shows", () =>
     assert.strictEqual(printed, "2 Error: busy for the 3. time")
   }))
 
+it.live("prints what the example with a unique key shows", () =>
+  Effect.gen(function*() {
+    const printed = yield* Example.printed(() => import("../example/unique.ts"))
+    assert.strictEqual(printed, "true\nfalse\nfalse")
+  }))
+
 it.effect("stores each result once, as the handler of the README does", () =>
   Effect.gen(function*() {
     const scheduler = yield* Scheduler.Scheduler
@@ -43,7 +49,9 @@ it.effect("stores each result once, as the handler of the README does", () =>
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "settle", "promise", "processes", "schema", "delayed", "retry"]) {
+  for (
+    const example of ["memory", "postgres", "settle", "promise", "processes", "schema", "delayed", "retry", "unique"]
+  ) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

@@ -6,7 +6,7 @@ import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Result, type Schema } from "effect"
 import type { JobAddress, Lease } from "../Job.ts"
 import * as Lanes from "../Lanes.ts"
-import { type QueueFull, SchedulerError } from "../SchedulerError.ts"
+import { type DuplicateJob, type QueueFull, SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
 import { dueOf } from "./delays.ts"
@@ -122,8 +122,11 @@ type AnyEnqueue = Enqueue<Schema.Json> & Delay
 const decideEnqueue = (
   lanes: Lanes.Lanes,
   command: AnyEnqueue
-): Decision.Decision<Lanes.Lanes, JobAddress & { readonly state: "delayed" | "pending" | "queued" }, QueueFull> =>
-  dueOf(command) === undefined ? Lanes.enqueue(lanes, command) : Lanes.delay(lanes, command)
+): Decision.Decision<
+  Lanes.Lanes,
+  JobAddress & { readonly state: "delayed" | "pending" | "queued" },
+  QueueFull | DuplicateJob
+> => dueOf(command) === undefined ? Lanes.enqueue(lanes, command) : Lanes.delay(lanes, command)
 
 /** The command with its payload as JSON, so that commands of all kinds fold into one set. */
 const encoded = <Payload>(command: Enqueue<Payload> & Delay): AnyEnqueue => ({

@@ -15,6 +15,8 @@ export interface Tables {
   readonly running: Pick<MemoryMap<JobId, StoredJob>, "values">
   /** Jobs that are not due yet. */
   readonly delayed: MemoryMap<JobId, StoredDelayed>
+  /** The jobs that hold unique keys, by `idOf`. */
+  readonly keys: MemoryMap<string, JobId>
   /** By id. */
   readonly workers: MemoryMap<string, StoredWorker>
   readonly pendingIn: (lane: LaneId) => Pick<MemoryMap<JobId, StoredJob>, "values">
@@ -52,6 +54,7 @@ export const make = ({ makeMap }: MemoryBackend["Service"]): Tables => {
     queued,
     running,
     delayed: makeMap(),
+    keys: makeMap(),
     workers: makeMap(),
     pendingIn,
     heldIn,
