@@ -26,6 +26,7 @@ import type {
 } from "./internal/requests.ts"
 import type { StatusReads } from "./internal/statusReads.ts"
 import type { AloneQuestion, Drift, Rescued, Swapped } from "./internal/storeTypes.ts"
+import type { Schedule } from "./internal/ticks.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 import type * as Lanes from "./Lanes.ts"
 import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
@@ -79,6 +80,12 @@ export class Scheduler extends Context.Service<
     readonly enqueueDue: (limit: number) => Effect.Effect<number, StorageError>
     /** Returns the time until the next delayed job is due, or zero. `None` if there is none. */
     readonly dueIn: Effect.Effect<Option.Option<Duration.Duration>, StorageError>
+    /**
+     * Enqueues the jobs of the ticks of these schedules that are due, each once over all processes, as delayed jobs that are due
+     * at the time of their tick. Returns the time until the next tick. Logs the failure of a schedule and tries it again later.
+     * `CronSchedule.layer` calls it.
+     */
+    readonly enqueueTicks: (schedules: ReadonlyArray<Schedule>) => Effect.Effect<Duration.Duration, StorageError>
     /** Cancels one job like `Lanes.cancel`. Fails with `NotFound` or `AlreadyRunning`. Folds concurrent calls. */
     readonly cancel: (
       job: string

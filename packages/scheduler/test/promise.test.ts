@@ -56,6 +56,25 @@ it("runs jobs in the order of their lane, with plain objects and dates", async (
   assert.deepStrictEqual(await scheduler.verify(), [])
 })
 
+it("starts and ends schedules, and rejects invalid ones", async () => {
+  await using scheduler = await createScheduler({ memory: true })
+  const schedule = { ...ada, name: "nightly", cron: "0 3 * * *", payload: (tick: Date) => tick.toISOString() }
+  const end = new AbortController()
+  await using schedules = await scheduler.schedule({ schedules: [schedule], signal: end.signal })
+  end.abort()
+  await schedules.close()
+  const invalid = [
+    [{ ...schedule, cron: "never" }],
+    [{ ...schedule, timeZone: "Mars/Olympus" }],
+    [{ ...schedule, catchUp: 0 }],
+    [schedule, schedule]
+  ]
+  for (const schedules of invalid) {
+    const error = await scheduler.schedule({ schedules }).catch((error: unknown) => error)
+    assert.instanceOf(error, Error)
+  }
+})
+
 it("throws a typed error for each refusal", async () => {
   await using scheduler = await createScheduler({ memory: true, waitingMax: 0 })
   const { job } = await scheduler.enqueue({ ...ada, payload: null })

@@ -4,6 +4,7 @@ import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Result, type Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
 import type { JobAddress, Lease } from "../Job.ts"
 import * as Lanes from "../Lanes.ts"
 import { type DuplicateJob, type QueueFull, SchedulerError } from "../SchedulerError.ts"
@@ -14,6 +15,7 @@ import type { GroupId, JobId } from "./ids.ts"
 import * as Loaded from "./loadedLanes.ts"
 import { makeDelays } from "./makeDelays.ts"
 import { makeLoad, makeSave } from "./makeLoad.ts"
+import { makeTicks } from "./makeTicks.ts"
 import { placeOf, type PlaceRequest } from "./place.ts"
 import type { CapCommand, Delay, Enqueue, LoadRequest } from "./requests.ts"
 
@@ -78,7 +80,12 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
   const enqueue = <Payload>(command: Enqueue<Payload> & Delay) => Effect.suspend(() => enqueueFolded(encoded(command)))
 
   const decisions = { load, save, checkRoom, enqueue, cancel, settle, setCap, rebuild }
-  return { ...decisions, swapSlots: yield* makeSwapSlots, ...yield* makeDelays(load, save) }
+  return {
+    ...decisions,
+    swapSlots: yield* makeSwapSlots,
+    ...yield* makeDelays(load, save),
+    enqueueTicks: yield* Effect.provide(makeTicks(load, save), SecureRandom.layerWebCrypto)
+  }
 })
 
 // -----------------------------------------------------------------------------

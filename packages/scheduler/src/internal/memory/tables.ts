@@ -4,6 +4,7 @@ import type { StoredDelayed } from "../delays.ts"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
 import type { StoredJob } from "../leases.ts"
 import type { GroupCounters, LaneCounters } from "../loadedLanes.ts"
+import type { HandledSchedule } from "../ticks.ts"
 import type { StoredWorker } from "../workers.ts"
 
 /** The tables of the memory store. */
@@ -17,6 +18,8 @@ export interface Tables {
   readonly delayed: MemoryMap<JobId, StoredDelayed>
   /** The jobs that hold unique keys, by `idOf`. */
   readonly keys: MemoryMap<string, JobId>
+  /** By name. */
+  readonly schedules: MemoryMap<string, HandledSchedule>
   /** By id. */
   readonly workers: MemoryMap<string, StoredWorker>
   readonly pendingIn: (lane: LaneId) => Pick<MemoryMap<JobId, StoredJob>, "values">
@@ -55,6 +58,7 @@ export const make = ({ makeMap }: MemoryBackend["Service"]): Tables => {
     running,
     delayed: makeMap(),
     keys: makeMap(),
+    schedules: makeMap(),
     workers: makeMap(),
     pendingIn,
     heldIn,

@@ -221,3 +221,13 @@ export const uniqueKeys = Migrations.statements((sql) =>
     `
   ])
 )
+
+/** Up to which time the ticks of cron schedules were enqueued. Builds without them ignore it. */
+export const schedules = Migrations.statements((sql) => [
+  sql`
+    CREATE TABLE scheduler_schedule (
+      name text COLLATE "C" PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 128),
+      handled_until timestamptz NOT NULL
+    )
+  `
+])
