@@ -108,10 +108,7 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
         keptUntil: at,
         insert
       }).pipe(
-        Effect.catchTags({
-          UnreadableImage: refuseUnreadable,
-          UndecodedImage: () => refuse(new UploadError.ImageTimedOut())
-        })
+        Effect.catchTags({ UnreadableImage: refuseUnreadable, UndecodedImage: refuseUndecoded })
       )
       return { id, mime, bytes: stored.bytes, width: stored.width, height, expiresAt }
     }
@@ -152,3 +149,5 @@ const refuse = (reason: UploadError.UploadError["reason"]) => Effect.fail(new Up
 
 const refuseUnreadable = ({ message }: { readonly message: string }) =>
   refuse(new UploadError.InvalidImage({ message }))
+
+const refuseUndecoded = () => refuse(new UploadError.ImageTimedOut())

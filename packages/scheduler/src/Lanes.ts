@@ -21,9 +21,10 @@ import { dueOf } from "./internal/delays.ts"
 import type { LoadedLanes } from "./internal/loadedLanes.ts"
 import * as Loaded from "./internal/loadedLanes.ts"
 import { placeOf } from "./internal/place.ts"
-import type { Delay, Enqueue } from "./internal/requests.ts"
+import type { Delay, Enqueue, Unique } from "./internal/requests.ts"
+import { keyOf } from "./internal/uniqueKeys.ts"
 import type { JobAddress, JobStatus, Lease } from "./Job.ts"
-import { AlreadyRunning, LeaseLost, NotFound, type QueueFull } from "./SchedulerError.ts"
+import { AlreadyRunning, DuplicateJob, LeaseLost, NotFound, type QueueFull } from "./SchedulerError.ts"
 
 /** Locked lanes, with the decisions that were adopted since they were loaded. Valid within one unit of work. */
 export interface Lanes extends LoadedLanes {}
@@ -37,16 +38,18 @@ export const get = (lanes: Lanes, lane: string): { readonly cap: number; readonl
 
 /**
  * Gives the job a slot if one is free, else a place in the queue of its lane. Refuses the
- * job if `waitingMax` jobs of the group wait already. A `pending` job may get a slot before
+ * job if `waitingMax` jobs of the group wait already, and if another job holds its unique key. A `pending` job may get a slot before
  * the lanes are saved; `Scheduler.save` returns it as promoted then. Throws if the lane was
  * not loaded, belongs to another group, or has the job already.
  */
 export const enqueue = <Payload>(
   lanes: Lanes,
   command: Enqueue<Payload>
-): Decision.Decision<Lanes, JobAddress & { readonly state: "pending" | "queued" }, QueueFull> => {
+): Decision.Decision<Lanes, JobAddress & { readonly state: "pending" | "queued" }, QueueFull | DuplicateJob> => {
   const { cap, group, job, weight = 1 } = command
   const lane = Loaded.laneOf(lanes, command)
+  const duplicate = duplicateOf(lanes, command)
+  if (duplicate !== undefined) return Result.fail(duplicate)
   const placed = placeOf(lanes, lane, command)
   if (Result.isFailure(placed)) return Result.fail(placed.failure)
   const state = placed.success
@@ -58,15 +61,17 @@ export const enqueue = <Payload>(
 /**
  * Adds a job that does not start before it is due. It takes no slot and does not count as waiting. When it is due, it is
  * placed like a job that is enqueued then, under the cap and the weight that the lane has then. The lane gets those of the
- * command now. A job without a delay is due immediately. Throws like `enqueue`, if both
+ * command now. A job without a delay is due immediately. Refuses the job if another job holds its unique key. Throws like `enqueue`, if both
  * `delay` and `runAt` are given, and if the job is due too late.
  */
 export const delay = <Payload>(
   lanes: Lanes,
   command: Enqueue<Payload> & Delay
-): Decision.Decision<Lanes, JobAddress & { readonly state: "delayed" }> => {
+): Decision.Decision<Lanes, JobAddress & { readonly state: "delayed" }, DuplicateJob> => {
   const { cap, group, job, waitingMax, weight = 1 } = command
   const lane = Loaded.laneOf(lanes, command)
+  const duplicate = duplicateOf(lanes, command)
+  if (duplicate !== undefined) return Result.fail(duplicate)
   const due = dueOf(command) ?? { at: undefined, millis: 0 }
   const next = Loaded.addDelayed(lanes, { ...rowOf(lanes, command), waitingMax, due })
   return Decision.accept(Loaded.setLane(next, lane, { ...lane, cap, weight }), {
@@ -125,6 +130,15 @@ export const retry = (
 // internal
 // -----------------------------------------------------------------------------
 
+/** The refusal of a new job whose unique key another job holds. */
+const duplicateOf = (lanes: Lanes, command: JobAddress & Unique): DuplicateJob | undefined => {
+  const { group } = command
+  const key = keyOf(command)
+  if (key === undefined) return undefined
+  const job = Loaded.holderOf(lanes, { group, key })
+  return job === undefined ? undefined : new DuplicateJob({ group, key, job })
+}
+
 /** The row of a new job, without its state. */
 const rowOf = <Payload>(lanes: Lanes, command: Enqueue<Payload>) => ({
   job: command.job,
@@ -136,7 +150,8 @@ const rowOf = <Payload>(lanes: Lanes, command: Enqueue<Payload>) => ({
   attemptsMax: command.attemptsMax ?? lanes.defaults.attemptsMax,
   timeLimit: command.timeLimit === undefined ? undefined : Math.ceil(Duration.toMillis(command.timeLimit)),
   checkpoint: Option.none(),
-  failures: 0
+  failures: 0,
+  uniqueKey: keyOf(command)
 })
 
 type Ended = JobAddress & Pick<JobStatus, "state">

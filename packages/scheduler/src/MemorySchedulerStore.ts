@@ -5,12 +5,13 @@ import { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Layer, Result } from "effect"
 import * as Audit from "./internal/audit.ts"
 import * as Delays from "./internal/delays.ts"
-import type { JobId } from "./internal/ids.ts"
+import type { GroupId, JobId } from "./internal/ids.ts"
 import * as Leases from "./internal/leases.ts"
 import * as Lanes from "./internal/memory/lanes.ts"
 import * as Tables from "./internal/memory/tables.ts"
 import * as Queues from "./internal/queues.ts"
 import type { NewLease, Renewal } from "./internal/storeTypes.ts"
+import type { Advance } from "./internal/ticks.ts"
 import * as Workers from "./internal/workers.ts"
 import type { JobStatus, Lease } from "./Job.ts"
 import type { LeaseLost } from "./SchedulerError.ts"
@@ -31,20 +32,15 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       peek: (lane, group) => access(() => Lanes.peek(tables, lane, group)),
       apply: (changes) => Effect.flatten(accessNow((now) => Lanes.apply(tables, changes, now))),
       swap: (limit) => accessNow((now) => Lanes.swap(tables, limit, now)),
-      due: (limit, except) =>
-        accessNow((now) =>
-          Delays.dueOnes(tables.delayed.values(), now).filter(({ group }) => !except.includes(group)).slice(0, limit)
-        ),
       // Units run one after the other.
       lockFree: (lanes) => Effect.succeed(lanes),
-      findDue: (ids) =>
-        accessNow((now) => Delays.dueOnes(tables.delayed.values(), now).filter(({ job }) => ids.includes(job))),
-      dueIn: accessNow((now) => Delays.dueIn(tables.delayed.values(), now)),
+      ...delaysOf(tables, accessNow),
       claim: (terms) =>
         accessNow((now) =>
           putAll(tables, Leases.claim(tables.queued.values(), terms, Workers.heldAt(workers(), now)))
             .map((job) => Leases.toClaimed(job, now))
         ),
+      ...schedulesOf(tables, access, accessNow),
       ...leasesOf(tables, access, accessNow),
       isAloneDue: (question) =>
         accessNow((now) =>
@@ -97,12 +93,10 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
 
 type Access = MemoryBackend["Service"]["access"]
 
+type AccessNow = <A>(body: (now: DateTime.Utc) => A) => Effect.Effect<A>
+
 /** The methods for the leases of workers. */
-const leasesOf = (
-  { running, workers }: Tables.Tables,
-  access: Access,
-  accessNow: <A>(body: (now: DateTime.Utc) => A) => Effect.Effect<A>
-) => ({
+const leasesOf = ({ running, workers }: Tables.Tables, access: Access, accessNow: AccessNow) => ({
   takeLease: (lease: NewLease) =>
     accessNow((now) => {
       const before = workers.get(lease.id)
@@ -133,6 +127,33 @@ const leasesOf = (
     for (const { id } of Array.from(workers.values())) workers.delete(id)
     return Array.from(running.values()).length
   })
+})
+
+/** The methods that read delayed jobs. */
+const delaysOf = ({ delayed }: Tables.Tables, accessNow: AccessNow) => ({
+  due: (limit: number, except: ReadonlyArray<GroupId>) =>
+    accessNow((now) =>
+      Delays.dueOnes(delayed.values(), now).filter(({ group }) => !except.includes(group)).slice(0, limit)
+    ),
+  findDue: (ids: ReadonlyArray<JobId>) =>
+    accessNow((now) => Delays.dueOnes(delayed.values(), now).filter(({ job }) => ids.includes(job))),
+  dueIn: accessNow((now) => Delays.dueIn(delayed.values(), now))
+})
+
+/** The methods for cron schedules. */
+const schedulesOf = ({ schedules }: Tables.Tables, access: Access, accessNow: AccessNow) => ({
+  schedules: (names: ReadonlyArray<string>) =>
+    accessNow((now) => {
+      const handled = names.map((name) => schedules.get(name) ?? { name, handledUntil: now })
+      for (const schedule of handled) schedules.set(schedule.name, schedule)
+      return { now, handled }
+    }),
+  advance: ({ from, name, to }: Advance) =>
+    access(() => {
+      if (schedules.get(name)?.handledUntil.epochMilliseconds !== from.epochMilliseconds) return false
+      schedules.set(name, { name, handledUntil: to })
+      return true
+    })
 })
 
 const putAll = (tables: Tables.Tables, jobs: ReadonlyArray<Leases.StoredJob>) => {

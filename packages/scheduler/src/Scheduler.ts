@@ -26,6 +26,7 @@ import type {
 } from "./internal/requests.ts"
 import type { StatusReads } from "./internal/statusReads.ts"
 import type { AloneQuestion, Drift, Rescued, Swapped } from "./internal/storeTypes.ts"
+import type { Schedule } from "./internal/ticks.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 import type * as Lanes from "./Lanes.ts"
 import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
@@ -39,7 +40,7 @@ export class Scheduler extends Context.Service<
   Scheduler,
   StatusReads & {
     /**
-     * Loads lanes, and jobs in them, to decide on with `Lanes`. Locks them until the
+     * Loads lanes, jobs in them, and the unique keys of jobs to enqueue, to decide on with `Lanes`. Locks them until the
      * surrounding unit of work ends, in the order groups, lanes, jobs. Call it inside a
      * unit, once, after all locks that come before lanes (idempotency keys, accounts) and
      * before rows of your own that belong to a job. Creates a missing lane with a cap of
@@ -57,15 +58,15 @@ export class Scheduler extends Context.Service<
     readonly save: (lanes: Lanes.Lanes) => Effect.Effect<{ readonly promoted: ReadonlyArray<string> }, StorageError>
 
     /**
-     * Fails with `QueueFull` if a job of this lane would be refused now. Takes no locks and
+     * Fails with `QueueFull` if a job of this lane would be refused now. Does not read unique keys. Takes no locks and
      * reserves nothing, so a later enqueue can still be refused. Call it before work that a
      * refusal would waste.
      */
     readonly checkRoom: (request: PlaceRequest) => Effect.Effect<void, SchedulerError | StorageError>
 
     /**
-     * Enqueues one job like `Lanes.enqueue`, or like `Lanes.delay` if it has a delay. Fails with `QueueFull`. Folds
-     * concurrent calls into one unit.
+     * Enqueues one job like `Lanes.enqueue`, or like `Lanes.delay` if it has a delay. Fails with `QueueFull` or
+     * `DuplicateJob`. Folds concurrent calls into one unit.
      */
     readonly enqueue: <Payload>(
       command: Enqueue<Payload> & Delay
@@ -79,6 +80,12 @@ export class Scheduler extends Context.Service<
     readonly enqueueDue: (limit: number) => Effect.Effect<number, StorageError>
     /** Returns the time until the next delayed job is due, or zero. `None` if there is none. */
     readonly dueIn: Effect.Effect<Option.Option<Duration.Duration>, StorageError>
+    /**
+     * Enqueues the jobs of the ticks of these schedules that are due, each once over all processes, as delayed jobs that are due
+     * at the time of their tick. Returns the time until the next tick. Logs the failure of a schedule and tries it again later.
+     * `CronSchedule.layer` calls it.
+     */
+    readonly enqueueTicks: (schedules: ReadonlyArray<Schedule>) => Effect.Effect<Duration.Duration, StorageError>
     /** Cancels one job like `Lanes.cancel`. Fails with `NotFound` or `AlreadyRunning`. Folds concurrent calls. */
     readonly cancel: (
       job: string

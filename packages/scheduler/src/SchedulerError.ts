@@ -14,6 +14,17 @@ export class QueueFull extends Schema.TaggedError<QueueFull>("@kinora/scheduler/
   }
 }
 
+/** Another job of the group holds the unique key. `job` is its id. */
+export class DuplicateJob extends Schema.TaggedError<DuplicateJob>("@kinora/scheduler/DuplicateJob")("DuplicateJob", {
+  group: Schema.String,
+  key: Schema.String,
+  job: Schema.String
+}) {
+  override get message(): string {
+    return `The job ${this.job} of ${this.group} has the unique key ${this.key}`
+  }
+}
+
 /** The job does not exist, or has ended. */
 export class NotFound extends Schema.TaggedError<NotFound>("@kinora/scheduler/NotFound")("NotFound", {
   job: Schema.String
@@ -46,7 +57,7 @@ export class LeaseLost extends Schema.TaggedError<LeaseLost>("@kinora/scheduler/
 /** The scheduler refused a command. `reason` is the broken rule. */
 export class SchedulerError extends Schema.TaggedError<SchedulerError>("@kinora/scheduler/SchedulerError")(
   "SchedulerError",
-  { reason: Schema.Union([QueueFull, NotFound, AlreadyRunning, LeaseLost]) }
+  { reason: Schema.Union([QueueFull, DuplicateJob, NotFound, AlreadyRunning, LeaseLost]) }
 ) {
   override get message(): string {
     return this.reason.message

@@ -1,6 +1,6 @@
 /** The port to the storage of jobs and lanes. Rules are decided by `Lanes`; the time is the storage's (`DatabaseTime`). */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Context, type Duration, type Effect, type Option } from "effect"
+import { Context, type DateTime, type Duration, type Effect, type Option } from "effect"
 import type { StoredDelayed } from "./internal/delays.ts"
 import type { GroupId, JobId, LaneId } from "./internal/ids.ts"
 import type { LanesChanges } from "./internal/laneChanges.ts"
@@ -20,6 +20,7 @@ import type {
   StoreRequest,
   Swapped
 } from "./internal/storeTypes.ts"
+import type { Advance, HandledSchedule } from "./internal/ticks.ts"
 import type { ClaimedJob, JobAddress, JobStatus } from "./Job.ts"
 
 /** Stores jobs and lanes. Each method except `load`, `recount`, `apply` and `swap` is one atomic step. */
@@ -56,6 +57,15 @@ export class SchedulerStore extends Context.Service<
     readonly findDue: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<StoredDelayed>, StorageError>
     /** Returns the time until the next delayed job is due, or zero. `None` if there is none. */
     readonly dueIn: Effect.Effect<Option.Option<Duration.Duration>, StorageError>
+    /** Reads these schedules, and the time. A missing one is created, with no tick before now. */
+    readonly schedules: (
+      names: ReadonlyArray<string>
+    ) => Effect.Effect<
+      { readonly now: DateTime.Utc; readonly handled: ReadonlyArray<HandledSchedule> },
+      StorageError
+    >
+    /** Advances a schedule that is at `from`, and locks it until the unit ends. Returns whether it was at `from`. */
+    readonly advance: (advance: Advance) => Effect.Effect<boolean, StorageError>
     /** Claims queued jobs, the smallest share first, then in the order in which they got their slots; or one that has to run alone. Skips locked jobs. */
     readonly claim: (terms: ClaimTerms) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
     /** Takes a lease. Ends the earlier one of the same worker, and deletes workers whose lease expired long ago. */

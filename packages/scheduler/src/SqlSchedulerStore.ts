@@ -9,6 +9,7 @@ import * as Delays from "./internal/sql/delays.ts"
 import * as Lanes from "./internal/sql/lanes.ts"
 import * as Leases from "./internal/sql/leases.ts"
 import * as Queries from "./internal/sql/queries.ts"
+import * as Schedules from "./internal/sql/schedules.ts"
 import * as Swaps from "./internal/sql/swaps.ts"
 import * as Workers from "./internal/sql/workers.ts"
 import * as Tables from "./migrations.ts"
@@ -30,6 +31,8 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       lockFree: (lanes) => mapSql("SchedulerStore.lockFree")(Lanes.lockFree(sql, lanes)),
       findDue: (jobs) => mapSql("SchedulerStore.findDue")(Delays.findDue(sql, jobs)),
       dueIn: mapSql("SchedulerStore.dueIn")(Delays.dueIn(sql)),
+      schedules: (names) => mapSql("SchedulerStore.schedules")(Schedules.schedules(sql, names)),
+      advance: (advance) => mapSql("SchedulerStore.advance")(Schedules.advance(sql, advance)),
       claim: (terms) => mapSql("SchedulerStore.claim")(Leases.claim(sql, terms)),
       takeLease: (lease) => mapSql("SchedulerStore.takeLease")(Workers.take(sql, lease)),
       renewLease: (renewal) => mapSql("SchedulerStore.renewLease")(Workers.renew(sql, renewal)),

@@ -1,3 +1,4 @@
+export * as CronSchedule from "./CronSchedule.ts"
 export * as Job from "./Job.ts"
 export * as JobHandler from "./JobHandler.ts"
 export * as JobKind from "./JobKind.ts"

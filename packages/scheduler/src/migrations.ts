@@ -17,10 +17,19 @@ export const migrations: Relocatable = {
     "0009_worker_starts": Schema.workerStarts,
     "0010_worker_drains": Schema.workerDrains,
     "0011_delayed_jobs": Schema.delayedJobs,
-    "0012_retries": Schema.retries
+    "0012_retries": Schema.retries,
+    "0013_unique_keys": Schema.uniqueKeys,
+    "0014_schedules": Schema.schedules
   },
   objects: {
-    tables: ["scheduler_group", "scheduler_lane", "scheduler_job", "scheduler_delayed", "scheduler_worker"],
+    tables: [
+      "scheduler_group",
+      "scheduler_lane",
+      "scheduler_job",
+      "scheduler_delayed",
+      "scheduler_worker",
+      "scheduler_schedule"
+    ],
     sequences: ["scheduler_position"]
   }
 }

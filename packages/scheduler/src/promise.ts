@@ -13,8 +13,10 @@ import { type CallOptions, type Layers, make, type Plain, type Storage } from "@
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type Duration, Effect, Layer, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as CronSchedule from "./CronSchedule.ts"
 import { errorOf } from "./internal/promise/errors.ts"
 import { type Handlers, handlersOf, kindOf } from "./internal/promise/handlers.ts"
+import { scheduleOf, type ScheduleOptions, type Schedules } from "./internal/promise/schedules.ts"
 import type { CapCommand, Delay, Enqueue } from "./internal/requests.ts"
 import type * as Store from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobAddress, JobStatus } from "./Job.ts"
@@ -28,6 +30,7 @@ export { StorageFailedError } from "@kinora/persistence/promise"
 export {
   AlreadyRunningError,
   AttemptsExhaustedError,
+  DuplicateJobError,
   JobNotFoundError,
   LeaseLostError,
   QueueFullError,
@@ -35,6 +38,7 @@ export {
   TimeLimitExceededError
 } from "./internal/promise/errors.ts"
 export type { Handler, Handlers, Job, JobContext } from "./internal/promise/handlers.ts"
+export type { Schedule, ScheduleOptions, Schedules } from "./internal/promise/schedules.ts"
 
 /** Options of `createScheduler`: the storage, and the options of the service. */
 export type CreateSchedulerOptions = Storage & Service.SchedulerOptions & Wakeup.NotificationOptions
@@ -79,7 +83,7 @@ type JobCall = CallOptions & Pick<JobAddress, "job">
 /** A scheduler. Its calls are those of the service `Scheduler`, whose documentation describes them. */
 export interface Scheduler extends AsyncDisposable {
   /**
-   * Enqueues a job. Throws `QueueFullError`. In a transaction of the program, the commit wakes the workers of all
+   * Enqueues a job. Throws `QueueFullError` or `DuplicateJobError`. In a transaction of the program, the commit wakes the workers of all
    * processes that wait for notifications.
    */
   readonly enqueue: (
@@ -119,7 +123,12 @@ export interface Scheduler extends AsyncDisposable {
   readonly wake: () => Promise<void>
   /** Starts a worker in this process. It works until its `close`, until `signal` aborts, or until the scheduler closes. */
   readonly work: (options: WorkOptions) => Promise<Worker>
-  /** Closes the workers of this process, and the connections that the scheduler has opened itself. */
+  /**
+   * Enqueues the jobs of cron schedules while this process has them, each tick once over all processes. Rejects if an
+   * expression or a number is invalid. A worker runs the jobs, here or in another process.
+   */
+  readonly schedule: (options: ScheduleOptions) => Promise<Schedules>
+  /** Closes the workers and schedules of this process, and the connections that the scheduler has opened itself. */
   readonly close: () => Promise<void>
 }
 
@@ -168,6 +177,11 @@ export const createScheduler = async (options: CreateSchedulerOptions): Promise<
       const { close, value } = await runtime.open(built, { signal }, errorOf)
       const { running } = Context.get(value, WorkerService.Worker)
       return { running: () => runtime.run(running, {}, errorOf), close, [Symbol.asyncDispose]: close }
+    },
+    schedule: async ({ schedules, signal }) => {
+      const layer = CronSchedule.layer({ schedules: schedules.map(scheduleOf) })
+      const { close } = await runtime.open(Layer.build(layer), { signal }, errorOf)
+      return { close, [Symbol.asyncDispose]: close }
     },
     close: runtime.close,
     [Symbol.asyncDispose]: runtime.close

@@ -45,7 +45,14 @@ const lanesOf = ({ caps, jobs, lowered }: typeof Start.Type): Lanes.Lanes => {
     const state: JobStatus["state"] = !hasSlot ? "pending" : started ? "running" : "queued"
     const counts = hasSlot ? held : waiting
     counts[lane]!++
-    return { job: jobId(index), lane: laneId(lane), group, state, epoch: state === "running" ? 1 : 0 }
+    return {
+      job: jobId(index),
+      lane: laneId(lane),
+      group,
+      state,
+      epoch: state === "running" ? 1 : 0,
+      uniqueKey: undefined
+    }
   })
   const lanes = caps.map((before, index): Loaded.LaneCounters => {
     const cap = lowered ? Math.floor(before / 2) : before

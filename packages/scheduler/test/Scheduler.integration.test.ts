@@ -17,6 +17,7 @@ import { startsJobsOfOthers } from "./NotificationsStory.ts"
 import { suite as retries } from "./RetriesContract.ts"
 import { suite } from "./SchedulerContract.ts"
 import { suite as swaps } from "./SwapsContract.ts"
+import { suite as uniqueKeys } from "./UniqueKeysContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
   suite(name, over(database))
@@ -24,6 +25,7 @@ for (const [name, database] of TestDatabase.all) {
   delays(name, over(database))
   retries(name, over(database))
   swaps(name, over(database))
+  uniqueKeys(name, over(database))
 
   layer(over(database))(`Worker (${name})`, (it) => {
     it.effect("runs all jobs of several lanes", () =>

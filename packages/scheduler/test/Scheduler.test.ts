@@ -5,10 +5,12 @@ import { suite as leases } from "./LeasesContract.ts"
 import { suite as retries } from "./RetriesContract.ts"
 import { suite } from "./SchedulerContract.ts"
 import { suite as swaps } from "./SwapsContract.ts"
+import { suite as uniqueKeys } from "./UniqueKeysContract.ts"
 
 suite("memory", memory)
 leases("memory", memory)
 delays("memory", memory)
 retries("memory", memory)
 swaps("memory", memory)
+uniqueKeys("memory", memory)
 crowd("memory", memory, 10_000)

@@ -433,6 +433,7 @@ const jobOf = (
     attempt: isRunning ? small.attempt + 1 : small.attempt,
     attemptsMax: small.attemptsMax + 1,
     failures: index % 3,
+    uniqueKey: index % 2 === 0 ? undefined : `key-${index}`,
     // Distinct, so that the order in which jobs exceed it is defined.
     timeLimit: small.timeLimitSeconds < 0 ? undefined : 1_000 * small.timeLimitSeconds + index,
     checkpoint: small.checkpoint === "none" ? Option.none() : Option.some(small.checkpoint),
@@ -517,7 +518,8 @@ const insertJobs = Effect.fnUntraced(function*(jobs: ReadonlyArray<Leases.Stored
       lease_until: ["timestamptz?", ({ leaseUntil }) => leaseUntil],
       alone_from: ["timestamptz?", ({ aloneFrom }) => aloneFrom],
       worker: ["text?", ({ worker }) => worker],
-      share: ["float8", ({ share }) => share]
+      share: ["float8", ({ share }) => share],
+      unique_key: ["text?", ({ uniqueKey }) => uniqueKey]
     })
   }`
 })
@@ -567,7 +569,8 @@ const Row = Schema.Struct({
   lease: Schema.NullOr(Schema.String),
   leaseUntil: Schema.NullOr(Schema.DateTimeUtcFromDate),
   aloneFrom: Schema.NullOr(Schema.DateTimeUtcFromDate),
-  worker: Schema.NullOr(Schema.String)
+  worker: Schema.NullOr(Schema.String),
+  uniqueKey: Schema.NullOr(Schema.String)
 })
 
 const decodeRows = Rows.decodeAll(Row)
@@ -579,7 +582,7 @@ const readJobs = Effect.gen(function*() {
     SELECT
       id AS job, lane_id AS lane, group_id AS "group", kind, payload, checkpoint, resumable, state, position, share, epoch, attempt,
       attempts_max AS "attemptsMax", failures, time_limit_ms AS "timeLimit", enqueued_at AS "enqueuedAt",
-      started_at AS "startedAt", lease, lease_until AS "leaseUntil", alone_from AS "aloneFrom", worker
+      started_at AS "startedAt", lease, lease_until AS "leaseUntil", alone_from AS "aloneFrom", worker, unique_key AS "uniqueKey"
     FROM scheduler_job
     ORDER BY id
   `)
@@ -592,7 +595,8 @@ const readJobs = Effect.gen(function*() {
     lease: row.lease ?? undefined,
     leaseUntil: row.leaseUntil ?? undefined,
     aloneFrom: row.aloneFrom ?? undefined,
-    worker: row.worker ?? undefined
+    worker: row.worker ?? undefined,
+    uniqueKey: row.uniqueKey ?? undefined
   }))
 })
 

@@ -122,6 +122,34 @@ describe("createScheduler with a pool", () => {
     assert.sameMembers(runs.values, ["first", "lease_lost", "attempt 1"])
   })
 
+  it("enqueues each tick once in two processes that have missed the same ticks", async () => {
+    await program.pool.query(
+      "INSERT INTO scheduler_schedule VALUES ('minutely', date_trunc('minute', now()) - interval '5 minutes')"
+    )
+    await using other = await createScheduler({ url: program.url })
+    const ran = collect<unknown>(5)
+    await using _worker = await scheduler.work({
+      name: "worker-1",
+      handlers: { tick: ({ payload }) => ran.add(payload) }
+    })
+    const schedule = {
+      ...commandOf("1"),
+      cap: 100,
+      name: "minutely",
+      cron: "* * * * *",
+      catchUp: 100,
+      kind: "tick",
+      payload: (tick: Date) => tick.getTime() / 60_000
+    }
+    const both = await Promise.all([scheduler, other].map((process) => process.schedule({ schedules: [schedule] })))
+    await ran.all
+    await Promise.all(both.map(({ close }) => close()))
+    const ticks = ran.values.map(Number)
+    assert.strictEqual(new Set(ticks).size, ticks.length)
+    const first = Math.min(...ticks)
+    assert.sameMembers(ticks.slice(0, 5), [first, first + 1, first + 2, first + 3, first + 4])
+  })
+
   it("shares jobs with other processes, and throws a typed error for a client without a transaction", async () => {
     const byUrl = await createScheduler({ url: program.url })
     const { job } = await byUrl.enqueue({ ...commandOf("1"), kind: "shared" })

@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import {
   AlreadyRunningError,
   createScheduler,
+  DuplicateJobError,
   type Job,
   JobNotFoundError,
   LeaseLostError,
@@ -55,6 +56,25 @@ it("runs jobs in the order of their lane, with plain objects and dates", async (
   assert.deepStrictEqual(await scheduler.verify(), [])
 })
 
+it("starts and ends schedules, and rejects invalid ones", async () => {
+  await using scheduler = await createScheduler({ memory: true })
+  const schedule = { ...ada, name: "nightly", cron: "0 3 * * *", payload: (tick: Date) => tick.toISOString() }
+  const end = new AbortController()
+  await using schedules = await scheduler.schedule({ schedules: [schedule], signal: end.signal })
+  end.abort()
+  await schedules.close()
+  const invalid = [
+    [{ ...schedule, cron: "never" }],
+    [{ ...schedule, timeZone: "Mars/Olympus" }],
+    [{ ...schedule, catchUp: 0 }],
+    [schedule, schedule]
+  ]
+  for (const schedules of invalid) {
+    const error = await scheduler.schedule({ schedules }).catch((error: unknown) => error)
+    assert.instanceOf(error, Error)
+  }
+})
+
 it("throws a typed error for each refusal", async () => {
   await using scheduler = await createScheduler({ memory: true, waitingMax: 0 })
   const { job } = await scheduler.enqueue({ ...ada, payload: null })
@@ -63,6 +83,12 @@ it("throws a typed error for each refusal", async () => {
   assert.instanceOf(full, QueueFullError)
   assert.deepInclude(full, { code: "queue_full", group: "ada", waiting: 0, max: 0 })
   assert.instanceOf(await refusal(scheduler.checkRoom(ada)), QueueFullError)
+  const apart = { lane: "bob/render", group: "bob", cap: 1, kind: "render", payload: null, unique: { key: "once" } }
+  const holder = await scheduler.enqueue(apart)
+  const duplicate = await refusal(scheduler.enqueue(apart))
+  assert.instanceOf(duplicate, DuplicateJobError)
+  assert.deepInclude(duplicate, { code: "duplicate_job", group: "bob", key: "once", job: holder.job })
+  await scheduler.cancel(holder)
   const started = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<void>()
   await scheduler.work({

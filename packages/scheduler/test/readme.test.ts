@@ -1,8 +1,10 @@
 import { assert, it, vi } from "@effect/vitest"
 import { Scheduler } from "@kinora/scheduler"
 import { Example } from "@kinora/testkit"
-import { Effect, Queue } from "effect"
+import { Effect, Layer, Queue } from "effect"
+import { TestClock } from "effect/testing"
 import { readFile } from "node:fs/promises"
+import { schedulesLayer } from "../example/cron.ts"
 import { makeHandler, Render } from "../example/settle.ts"
 import { startWorker } from "./Fixture.ts"
 
@@ -25,6 +27,28 @@ it.live("prints what the example with retries shows", () =>
     assert.strictEqual(printed, "2 Error: busy for the 3. time")
   }))
 
+it.live("prints what the example with a unique key shows", () =>
+  Effect.gen(function*() {
+    const printed = yield* Example.printed(() => import("../example/unique.ts"))
+    assert.strictEqual(printed, "true\nfalse\nfalse")
+  }))
+
+it.effect("enqueues a report every night, as the schedule of the README does", () =>
+  Effect.gen(function*() {
+    const scheduler = yield* Scheduler.Scheduler
+    yield* Layer.build(schedulesLayer)
+    // In January, Berlin is one hour ahead of UTC.
+    yield* TestClock.adjust("1 hour")
+    yield* TestClock.adjust("1 hour")
+    yield* scheduler.enqueueDue(10)
+    yield* TestClock.adjust("1 day")
+    const jobs = yield* scheduler.waiting(0, 10)
+    assert.deepStrictEqual(jobs.map(({ kind, state }) => [kind, state]), [["report", "queued"]])
+    const lease = yield* scheduler.takeLease({ id: "1", worker: "1", kinds: [], slots: 1, ttl: "1 hour" })
+    const [claimed] = yield* scheduler.claim({ lease, worker: "1", kinds: ["report"], limit: 10 })
+    assert.deepStrictEqual(claimed?.payload, { until: "1970-01-01T02:00:00.000Z" })
+  }).pipe(Effect.scoped, Effect.provide(Scheduler.layerMemory)))
+
 it.effect("stores each result once, as the handler of the README does", () =>
   Effect.gen(function*() {
     const scheduler = yield* Scheduler.Scheduler
@@ -43,7 +67,20 @@ it.effect("stores each result once, as the handler of the README does", () =>
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "settle", "promise", "processes", "schema", "delayed", "retry"]) {
+  for (
+    const example of [
+      "memory",
+      "postgres",
+      "settle",
+      "promise",
+      "processes",
+      "schema",
+      "delayed",
+      "retry",
+      "unique",
+      "cron"
+    ]
+  ) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

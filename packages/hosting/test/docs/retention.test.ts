@@ -69,6 +69,7 @@ const kept: ReadonlyArray<readonly [table: string, rows: string]> = [
   ["accounts_plan", "at most one per account and plan group"],
   ["scheduler_lane", "two per account that has created a job"],
   ["scheduler_group", "one per account that has created a job"],
+  ["scheduler_schedule", "one per cron schedule of an embedding program; Kinora itself has none"],
   ["webhooks_endpoint", "at most five per account; a removed one is deleted with its last delivery"],
   ["webhooks_secret", "at most five per endpoint; expired ones are deleted with the next rotation"],
   ["sessions_member", "members of accounts; they are removed with the account"],

@@ -16,6 +16,7 @@ interface Delayed extends JobAddress, Lease {
   readonly timeLimit: number | undefined
   /** `undefined`: the default of the scheduler that places it. */
   readonly waitingMax: number | undefined
+  readonly uniqueKey: string | undefined
 }
 
 /** A delayed job to insert. */
@@ -68,12 +69,16 @@ export const dueOf = ({ delay, runAt }: Delay): Due | undefined => {
 }
 
 /** The place of a stored job. */
-export const placeOfDelayed = ({ epoch, group, job, lane }: StoredDelayed) =>
-  ({ job, lane, group, state: "delayed", epoch }) as const
+export const placeOfDelayed = ({ epoch, group, job, lane, uniqueKey }: StoredDelayed) =>
+  ({ job, lane, group, state: "delayed", epoch, uniqueKey }) as const
 
 /** The status of a stored job. */
 export const toStatus = (job: StoredDelayed): JobStatus => ({
-  ...placeOfDelayed(job),
+  job: job.job,
+  lane: job.lane,
+  group: job.group,
+  state: "delayed",
+  epoch: job.epoch,
   kind: job.kind,
   attempt: 0,
   failures: job.failures,

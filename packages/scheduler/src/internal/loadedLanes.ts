@@ -6,12 +6,15 @@ import { HashMap, Option, type Schema } from "effect"
 import type { JobAddress, JobStatus, Lease } from "../Job.ts"
 import type { NewDelayed, Postponed } from "./delays.ts"
 import type { GroupId, JobId, LaneId } from "./ids.ts"
+import { type HeldKey, idOf, type UniqueKey } from "./uniqueKeys.ts"
 
 /** Loaded groups, lanes and jobs. */
 export interface LoadedLanes {
   readonly groups: HashMap.HashMap<GroupId, LoadedGroup>
   readonly lanes: HashMap.HashMap<LaneId, LoadedLane>
   readonly jobs: HashMap.HashMap<JobId, LoadedJob>
+  /** Holders of unique keys, by `idOf`. */
+  readonly keys: HashMap.HashMap<string, JobId | undefined>
   readonly defaults: EnqueueDefaults
   /** Number of jobs that were added, which orders them. */
   readonly added: number
@@ -49,6 +52,7 @@ export interface GroupCounters {
 /** A job and its state. */
 export interface JobPlace extends JobAddress, Lease {
   readonly state: JobStatus["state"]
+  readonly uniqueKey: string | undefined
 }
 
 /** A group, and its counter in the store. */
@@ -87,6 +91,7 @@ export interface NewJob extends JobAddress, Lease {
   readonly checkpoint: Option.Option<Schema.Json>
   /** Runs that failed. */
   readonly failures: number
+  readonly uniqueKey: string | undefined
 }
 
 /** A set of lanes as a store reads it. */
@@ -95,12 +100,17 @@ export interface LanesState {
   readonly lanes: ReadonlyArray<LaneCounters>
   /** The requested jobs that exist. */
   readonly jobs: ReadonlyArray<JobPlace>
+  /** The requested keys. */
+  readonly keys?: ReadonlyArray<HeldKey>
   /** Counters as they were counted from the jobs, if they were. */
   readonly recount?: { readonly groups: ReadonlyArray<GroupCounters>; readonly lanes: ReadonlyArray<LaneCounters> }
 }
 
 /** Creates lanes from the state that a store has read. */
-export const fromState = ({ groups, jobs, lanes, recount }: LanesState, defaults: EnqueueDefaults): LoadedLanes => {
+export const fromState = (
+  { groups, jobs, keys = [], lanes, recount }: LanesState,
+  defaults: EnqueueDefaults
+): LoadedLanes => {
   const counted = recount ?? { groups, lanes }
   const storedLanes = new Map(lanes.map((lane) => [lane.lane, lane]))
   const storedGroups = new Map(groups.map((group) => [group.group, group]))
@@ -119,6 +129,7 @@ export const fromState = ({ groups, jobs, lanes, recount }: LanesState, defaults
       job.job,
       { stored: job, current: job, added: undefined, delayed: undefined }
     ])),
+    keys: HashMap.fromIterable(keys.map((key) => [idOf(key), key.job])),
     defaults,
     added: 0,
     postponed: []
@@ -148,6 +159,10 @@ export const laneById = (self: LoadedLanes, lane: LaneId): LoadedLane => existin
 
 /** A loaded or added job; `undefined` if it does not exist, or has ended. */
 export const jobOf = (self: LoadedLanes, job: JobId): JobPlace | undefined => entryOf(self, job)?.current
+
+/** The job that holds a unique key, if there is one. Throws if the key was not loaded, which is a bug of the caller. */
+export const holderOf = (self: LoadedLanes, key: UniqueKey): JobId | undefined =>
+  existing(self.keys, idOf(key), "unique key")
 
 /** Returns whether a new job gets a slot of the lane with this cap, without overtaking a waiting job. */
 export const hasRoom = ({ held, waiting }: LoadedLane, cap: number): boolean => held + waiting < cap
@@ -213,11 +228,11 @@ export const postpone = (self: LoadedLanes, job: Postponed): LoadedLanes => ({
 
 /** Removes a job. */
 export const removeJob = (self: LoadedLanes, job: JobId): LoadedLanes => {
-  const stored = entryOf(self, job)?.stored
+  const { current, stored } = entryOf(self, job) ?? {}
   const jobs = stored === undefined
     ? HashMap.remove(self.jobs, job)
     : HashMap.set(self.jobs, job, { stored, current: undefined, added: undefined, delayed: undefined })
-  return { ...self, jobs }
+  return { ...self, jobs, keys: setHolder(self, current, undefined) }
 }
 
 /** A lane cannot move to another group, since the counter of the group would become wrong. */
@@ -245,14 +260,23 @@ const entryOf = (self: LoadedLanes, job: JobId): LoadedJob | undefined =>
 
 const addEntry = (
   self: LoadedLanes,
-  { epoch, group, job, lane, state }: JobPlace,
+  { epoch, group, job, lane, state, uniqueKey }: JobPlace,
   row: Pick<LoadedJob, "added" | "delayed">
 ): LoadedLanes => {
   const entry = entryOf(self, job)
   if (entry?.current !== undefined) throw new Error(`The job ${job} exists already`)
-  const current = { job, lane, group, state, epoch }
-  return { ...self, jobs: HashMap.set(self.jobs, job, { stored: entry?.stored, current, ...row }) }
+  const current = { job, lane, group, state, epoch, uniqueKey }
+  const jobs = HashMap.set(self.jobs, job, { stored: entry?.stored, current, ...row })
+  return { ...self, jobs, keys: setHolder(self, current, job) }
 }
+
+/** Sets the holder of the key of a job, if it has one. */
+const setHolder = (
+  { keys }: LoadedLanes,
+  place: JobPlace | undefined,
+  holder: JobId | undefined
+): LoadedLanes["keys"] =>
+  place?.uniqueKey === undefined ? keys : HashMap.set(keys, idOf({ group: place.group, key: place.uniqueKey }), holder)
 
 const addWaiting = (groups: LoadedLanes["groups"], group: GroupId, change: number): LoadedLanes["groups"] => {
   const found = existing(groups, group, "group")

@@ -4,9 +4,10 @@ import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Result, type Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
 import type { JobAddress, Lease } from "../Job.ts"
 import * as Lanes from "../Lanes.ts"
-import { type QueueFull, SchedulerError } from "../SchedulerError.ts"
+import { type DuplicateJob, type QueueFull, SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
 import { dueOf } from "./delays.ts"
@@ -14,6 +15,7 @@ import type { GroupId, JobId } from "./ids.ts"
 import * as Loaded from "./loadedLanes.ts"
 import { makeDelays } from "./makeDelays.ts"
 import { makeLoad, makeSave } from "./makeLoad.ts"
+import { makeTicks } from "./makeTicks.ts"
 import { placeOf, type PlaceRequest } from "./place.ts"
 import type { CapCommand, Delay, Enqueue, LoadRequest } from "./requests.ts"
 
@@ -78,7 +80,12 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
   const enqueue = <Payload>(command: Enqueue<Payload> & Delay) => Effect.suspend(() => enqueueFolded(encoded(command)))
 
   const decisions = { load, save, checkRoom, enqueue, cancel, settle, setCap, rebuild }
-  return { ...decisions, swapSlots: yield* makeSwapSlots, ...yield* makeDelays(load, save) }
+  return {
+    ...decisions,
+    swapSlots: yield* makeSwapSlots,
+    ...yield* makeDelays(load, save),
+    enqueueTicks: yield* Effect.provide(makeTicks(load, save), SecureRandom.layerWebCrypto)
+  }
 })
 
 // -----------------------------------------------------------------------------
@@ -122,8 +129,11 @@ type AnyEnqueue = Enqueue<Schema.Json> & Delay
 const decideEnqueue = (
   lanes: Lanes.Lanes,
   command: AnyEnqueue
-): Decision.Decision<Lanes.Lanes, JobAddress & { readonly state: "delayed" | "pending" | "queued" }, QueueFull> =>
-  dueOf(command) === undefined ? Lanes.enqueue(lanes, command) : Lanes.delay(lanes, command)
+): Decision.Decision<
+  Lanes.Lanes,
+  JobAddress & { readonly state: "delayed" | "pending" | "queued" },
+  QueueFull | DuplicateJob
+> => dueOf(command) === undefined ? Lanes.enqueue(lanes, command) : Lanes.delay(lanes, command)
 
 /** The command with its payload as JSON, so that commands of all kinds fold into one set. */
 const encoded = <Payload>(command: Enqueue<Payload> & Delay): AnyEnqueue => ({

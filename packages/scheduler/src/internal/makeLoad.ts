@@ -8,6 +8,7 @@ import type { GroupId, LaneId } from "./ids.ts"
 import { changesOf } from "./laneChanges.ts"
 import * as Loaded from "./loadedLanes.ts"
 import type { LoadRequest } from "./requests.ts"
+import { idOf, keyOf, type UniqueKey } from "./uniqueKeys.ts"
 
 /** Creates `Scheduler.load`. */
 export const makeLoad = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefaults) {
@@ -21,7 +22,8 @@ export const makeLoad = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefa
     const state = yield* store.load({
       groups: Array.from(new Set(groupOf.values())),
       lanes: Array.from(groupOf, ([lane, group]) => ({ lane, group })),
-      jobs: Array.from(new Set(jobs.map(({ job }) => job)))
+      jobs: Array.from(new Set(jobs.map(({ job }) => job))),
+      keys: keysOf(lanes)
     })
     const loaded: Lanes.Lanes = Loaded.fromState(state, defaults)
     return loaded
@@ -60,4 +62,13 @@ const groupsOf = (addresses: ReadonlyArray<{ readonly lane: LaneId; readonly gro
     groups.set(lane, group)
   }
   return groups
+}
+
+/** The unique keys of the commands. */
+const keysOf = (commands: NonNullable<LoadRequest["lanes"]>): ReadonlyArray<UniqueKey> => {
+  const keys = commands.flatMap((command): ReadonlyArray<UniqueKey> => {
+    const key = keyOf(command)
+    return key === undefined ? [] : [{ group: command.group, key }]
+  })
+  return Array.from(new Map(keys.map((key) => [idOf(key), key])).values())
 }

@@ -5,7 +5,8 @@ import type { JobKind } from "../JobKind.ts"
 
 /** Lanes and jobs to load. */
 export interface LoadRequest {
-  readonly lanes?: ReadonlyArray<{ readonly lane: string; readonly group: string }> | undefined
+  /** With the unique keys of jobs to enqueue. */
+  readonly lanes?: ReadonlyArray<{ readonly lane: string; readonly group: string } & Unique> | undefined
   /** Jobs to cancel or settle. Their lanes are loaded too. Jobs that do not exist are ignored. */
   readonly jobs?: ReadonlyArray<JobAddress> | undefined
 }
@@ -19,8 +20,17 @@ export interface CapCommand {
   readonly weight?: number | undefined
 }
 
+/** The unique key of a job. */
+export interface Unique {
+  /**
+   * The job is refused with `DuplicateJob` while another job of its group has the same key and has not ended: delayed, pending,
+   * queued, running, or between two runs. The key has 1 to 255 characters. Default: none.
+   */
+  readonly unique?: { readonly key: string } | undefined
+}
+
 /** Adds a job to a lane. */
-export interface Enqueue<Payload> extends JobAddress {
+export interface Enqueue<Payload> extends JobAddress, Unique {
   readonly kind: JobKind<Payload>
   readonly payload: Payload
   /** Slots of the lane from now on. Replaces the current cap if the command is accepted. */

@@ -2,6 +2,7 @@
 import type { DateTime, Duration, Option, Schema } from "effect"
 import type { ClaimedJob, JobAddress, Lease } from "../Job.ts"
 import type { GroupId, JobId, LaneId } from "./ids.ts"
+import type { UniqueKey } from "./uniqueKeys.ts"
 
 /** Rows to lock and read. Without duplicates. */
 export interface StoreRequest {
@@ -9,6 +10,8 @@ export interface StoreRequest {
   /** Lanes of these groups. A missing one is created with a cap of 0. */
   readonly lanes: ReadonlyArray<{ readonly lane: LaneId; readonly group: GroupId }>
   readonly jobs: ReadonlyArray<JobId>
+  /** Unique keys whose holders to read. */
+  readonly keys: ReadonlyArray<UniqueKey>
 }
 
 /** Queued jobs that the changes to lanes affected. */

@@ -43,12 +43,7 @@ export const makeInputImages = Effect.fnUntraced(function*(options: InputImagesO
       usableUntil: null,
       keptUntil: DateTime.addDuration(yield* DateTime.now, requestLimit),
       insert: (image) => images.insert([image])
-    }).pipe(
-      Effect.catchTags({
-        UnreadableImage: refuseUnreadable(index),
-        UndecodedImage: () => refuse(new GenerationError.ImageTimedOut())
-      })
-    )
+    }).pipe(Effect.catchTags({ UnreadableImage: refuseUnreadable(index), UndecodedImage: refuseUndecoded }))
     return inputOf(image, index, false)
   })
 
@@ -111,6 +106,8 @@ interface ModeratedInput {
 
 const refuseUnreadable = (index: number) => ({ message }: { readonly message: string }) =>
   refuse(new GenerationError.InvalidImage({ index, message }))
+
+const refuseUndecoded = () => refuse(new GenerationError.ImageTimedOut())
 
 type DataSource = Extract<ImageSource, { readonly _tag: "Data" }>
 

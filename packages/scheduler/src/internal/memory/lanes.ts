@@ -11,11 +11,12 @@ import { emptyLane, LaneMoved, type LanesState, StaleLanes } from "../loadedLane
 import { restamp, shareOf } from "../shares.ts"
 import type { Applied, StoreRequest, Swapped } from "../storeTypes.ts"
 import * as Swaps from "../swaps.ts"
+import { idOf } from "../uniqueKeys.ts"
 import { offers } from "../workers.ts"
 import type { Tables } from "./tables.ts"
 
 /** Reads lanes with their groups, and jobs. Creates missing lanes. */
-export const load = ({ delayed, groups, jobs, lanes }: Tables, request: StoreRequest): LanesState => {
+export const load = ({ delayed, groups, jobs, keys, lanes }: Tables, request: StoreRequest): LanesState => {
   for (const group of request.groups) if (!groups.has(group)) groups.set(group, { group, waiting: 0 })
   for (const { group, lane } of request.lanes) {
     const found = lanes.get(lane)
@@ -28,7 +29,8 @@ export const load = ({ delayed, groups, jobs, lanes }: Tables, request: StoreReq
     jobs: request.jobs.flatMap((job) => {
       const late = delayed.get(job)
       return jobs.get(job) ?? (late === undefined ? [] : Delays.placeOfDelayed(late))
-    })
+    }),
+    keys: request.keys.map((key) => ({ ...key, job: keys.get(idOf(key)) }))
   }
 }
 
@@ -49,13 +51,15 @@ export const apply = (
     if (state === "delayed") tables.delayed.delete(job)
     else tables.remove(job)
   }
+  forEachKey(changes.ended, (key) => tables.keys.delete(key))
   for (const job of changes.retried) retry(tables, job, now)
-  const duplicate = [...changes.enqueued, ...changes.delayed].find(({ job }) =>
-    tables.jobs.has(job) || tables.delayed.has(job)
+  const duplicate = [...changes.enqueued, ...changes.delayed].find(({ group, job, uniqueKey: key }) =>
+    tables.jobs.has(job) || tables.delayed.has(job) || (key !== undefined && tables.keys.has(idOf({ group, key })))
   )
   if (duplicate !== undefined) return Effect.fail(duplicateOf(duplicate))
   for (const job of changes.enqueued) insert(tables, job, now)
   for (const job of changes.delayed) tables.delayed.set(job.job, delayedOf(job, now))
+  forEachKey([...changes.enqueued, ...changes.delayed], (key, job) => tables.keys.set(key, job))
   for (const { job, millis } of changes.postponed) {
     const late = tables.delayed.get(job)
     if (late === undefined) continue
@@ -114,11 +118,19 @@ const isStale = (tables: Tables, { ended, groups, lanes, retried }: LanesChanges
     return stored?.cap !== before.cap || stored.held !== before.held || stored.waiting !== before.waiting
   })
 
+/** Calls a function with the unique keys of those jobs that have one. */
+const forEachKey = (
+  jobs: ReadonlyArray<{ readonly job: JobId; readonly group: GroupId; readonly uniqueKey: string | undefined }>,
+  body: (key: string, job: JobId) => void
+) => {
+  for (const { group, job, uniqueKey: key } of jobs) if (key !== undefined) body(idOf({ group, key }), job)
+}
+
 const duplicateOf = ({ job }: PlacedJob | NewDelayed) =>
   new StorageError({
     operation: "SchedulerStore.apply",
     reason: "failed",
-    cause: new Error(`The job ${job} exists already`)
+    cause: new Error(`The job ${job} or its unique key exists already`)
   })
 
 const delayedOf = ({ due, ...job }: NewDelayed, now: DateTime.Utc) => {
@@ -130,7 +142,8 @@ const retry = (tables: Tables, { job: id, millis }: Retried, now: DateTime.Utc) 
   const found = tables.jobs.get(id)
   if (found === undefined) return
   const { attemptsMax, checkpoint, enqueuedAt, epoch, failures, group, job, kind, lane, payload, timeLimit } = found
-  const kept = { job, lane, group, epoch, kind, payload, attemptsMax, timeLimit, checkpoint, enqueuedAt }
+  const { uniqueKey } = found
+  const kept = { job, lane, group, epoch, kind, payload, attemptsMax, timeLimit, checkpoint, enqueuedAt, uniqueKey }
   const dueAt = DateTime.addDuration(now, millis)
   tables.remove(id)
   tables.delayed.set(id, { ...kept, waitingMax: undefined, dueAt, tryAt: dueAt, refusals: 0, failures: failures + 1 })

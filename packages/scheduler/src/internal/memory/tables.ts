@@ -4,6 +4,7 @@ import type { StoredDelayed } from "../delays.ts"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
 import type { StoredJob } from "../leases.ts"
 import type { GroupCounters, LaneCounters } from "../loadedLanes.ts"
+import type { HandledSchedule } from "../ticks.ts"
 import type { StoredWorker } from "../workers.ts"
 
 /** The tables of the memory store. */
@@ -15,6 +16,10 @@ export interface Tables {
   readonly running: Pick<MemoryMap<JobId, StoredJob>, "values">
   /** Jobs that are not due yet. */
   readonly delayed: MemoryMap<JobId, StoredDelayed>
+  /** The jobs that hold unique keys, by `idOf`. */
+  readonly keys: MemoryMap<string, JobId>
+  /** By name. */
+  readonly schedules: MemoryMap<string, HandledSchedule>
   /** By id. */
   readonly workers: MemoryMap<string, StoredWorker>
   readonly pendingIn: (lane: LaneId) => Pick<MemoryMap<JobId, StoredJob>, "values">
@@ -52,6 +57,8 @@ export const make = ({ makeMap }: MemoryBackend["Service"]): Tables => {
     queued,
     running,
     delayed: makeMap(),
+    keys: makeMap(),
+    schedules: makeMap(),
     workers: makeMap(),
     pendingIn,
     heldIn,

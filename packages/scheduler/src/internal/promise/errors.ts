@@ -14,6 +14,9 @@ const define = errorsOf(SchedulerError)
 /** The group has the maximum number of waiting jobs. Fields: `group`, `waiting`, `max`. */
 export class QueueFullError extends define("queue_full", ownMessage<Refusal.QueueFull>) {}
 
+/** Another job of the group holds the unique key. Fields: `group`, `key`, and `job`, the id of the other one. */
+export class DuplicateJobError extends define("duplicate_job", ownMessage<Refusal.DuplicateJob>) {}
+
 /** The job does not exist, or has ended. Field: `job`. */
 export class JobNotFoundError extends define("job_not_found", ownMessage<Refusal.NotFound>) {}
 
@@ -32,6 +35,7 @@ export class AttemptsExhaustedError extends define("attempts_exhausted", ownMess
 /** Returns the error that a call throws for a refusal. */
 export const errorOf = errorsByTag<Refusal.SchedulerError["reason"], SchedulerError>({
   QueueFull: QueueFullError,
+  DuplicateJob: DuplicateJobError,
   NotFound: JobNotFoundError,
   AlreadyRunning: AlreadyRunningError,
   LeaseLost: LeaseLostError

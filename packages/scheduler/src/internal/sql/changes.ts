@@ -80,16 +80,19 @@ const enqueuedColumns: Rows.Columns<PlacedJob> = {
   checkpoint: ["json?", ({ checkpoint }) => Option.getOrNull(checkpoint)],
   failures: ["int4", ({ failures }) => failures],
   attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
-  time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit]
+  time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit],
+  unique_key: ["text?", ({ uniqueKey }) => uniqueKey]
 }
 
 const insertJobs = (sql: SqlClient.SqlClient, enqueued: ReadonlyArray<PlacedJob>, now: Statement.Fragment) =>
   sql`
     INSERT INTO scheduler_job (
-      id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms, enqueued_at
+      id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms,
+      unique_key, enqueued_at
     )
     SELECT
-      id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms, ${now}
+      id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms,
+      unique_key, ${now}
     FROM ${Rows.table("new", enqueued, enqueuedColumns, { place: "place" })}
     -- An aggregate, so that the index finds the few ids also before the table was analyzed.
     WHERE (SELECT count(*) FROM scheduler_delayed AS job WHERE job.id = new.id) = 0

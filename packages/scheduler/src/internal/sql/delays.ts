@@ -7,7 +7,7 @@ import type { NewDelayed, Postponed, StoredDelayed } from "../delays.ts"
 import type { GroupId, JobId } from "../ids.ts"
 import type { Retried } from "../laneChanges.ts"
 import type { JobPlace } from "../loadedLanes.ts"
-import { addressColumns, addressFields, decodePlaces } from "./rows.ts"
+import { addressColumns, addressFields, decodePlaces, delayedPlaceColumns } from "./rows.ts"
 
 /** Delayed jobs that are due, the earliest first, without those of some groups. */
 export const due = Effect.fnUntraced(function*(
@@ -33,16 +33,17 @@ export const findDue = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, job
       ${sql.literal(addressColumns)}, job.epoch, job.kind, job.payload, job.attempts_max AS "attemptsMax",
       job.time_limit_ms AS "timeLimit", job.waiting_max AS "waitingMax", job.enqueued_at AS "enqueuedAt",
       job.due_at AS "dueAt", job.try_at AS "tryAt", job.refusals,
-      job.failures, job.checkpoint
+      job.failures, job.checkpoint, job.unique_key AS "uniqueKey"
     FROM scheduler_delayed AS job
     WHERE job.id = ANY(${Rows.array("uuid", jobs)}) AND job.try_at <= ${now}
     ORDER BY job.due_at, job.id
   `)
-  return rows.map(({ checkpoint, timeLimit, waitingMax, ...row }): StoredDelayed => ({
+  return rows.map(({ checkpoint, timeLimit, uniqueKey, waitingMax, ...row }): StoredDelayed => ({
     ...row,
     checkpoint: Option.fromNullOr(checkpoint),
     timeLimit: timeLimit === null ? undefined : Number(timeLimit),
-    waitingMax: waitingMax ?? undefined
+    waitingMax: waitingMax ?? undefined,
+    uniqueKey: uniqueKey ?? undefined
   }))
 })
 
@@ -58,7 +59,7 @@ export const dueIn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
 /** Locks those of the jobs that are delayed, and returns their places. */
 export const lock = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) =>
   decodePlaces(sql`
-    SELECT ${sql.literal(addressColumns)}, 'delayed' AS state, job.epoch FROM scheduler_delayed AS job
+    SELECT ${sql.literal(delayedPlaceColumns)} FROM scheduler_delayed AS job
     WHERE job.id = ANY(${Rows.array("uuid", jobs)})
     ORDER BY job.id
     FOR UPDATE
@@ -72,6 +73,7 @@ const columns: Rows.Columns<NewDelayed> = {
   attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
   time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit],
   waiting_max: ["int4?", ({ waitingMax }) => waitingMax === undefined ? undefined : toInt4(waitingMax)],
+  unique_key: ["text?", ({ uniqueKey }) => uniqueKey],
   due_at: ["timestamptz?", ({ due }) => due.at],
   due_in: ["float8?", ({ due }) => due.millis]
 }
@@ -80,10 +82,10 @@ const columns: Rows.Columns<NewDelayed> = {
 export const insert = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<NewDelayed>, now: Statement.Fragment) =>
   sql`
     INSERT INTO scheduler_delayed (
-      id, lane_id, group_id, epoch, kind, payload, attempts_max, time_limit_ms, waiting_max, enqueued_at, due_at, try_at
+      id, lane_id, group_id, epoch, kind, payload, attempts_max, time_limit_ms, waiting_max, unique_key, enqueued_at, due_at, try_at
     )
     SELECT
-      id, lane_id, group_id, epoch, kind, payload, attempts_max, time_limit_ms, waiting_max, ${now},
+      id, lane_id, group_id, epoch, kind, payload, attempts_max, time_limit_ms, waiting_max, unique_key, ${now},
       coalesce(due_at, ${now} + due_in * interval '1 millisecond'),
       coalesce(due_at, ${now} + due_in * interval '1 millisecond')
     FROM ${Rows.table("new", jobs, columns)}
@@ -108,15 +110,15 @@ export const retry = Effect.fnUntraced(
         WHERE job.id = failed.id AND job.state = 'running' AND job.epoch = failed.epoch
         RETURNING
           job.id, job.lane_id, job.group_id, job.epoch, job.kind, job.payload, job.checkpoint, job.failures, job.attempts_max,
-          job.time_limit_ms, job.enqueued_at, ${now} + failed.millis * interval '1 millisecond' AS due_at
+          job.time_limit_ms, job.unique_key, job.enqueued_at, ${now} + failed.millis * interval '1 millisecond' AS due_at
       )
       INSERT INTO scheduler_delayed (
-        id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, attempts_max, time_limit_ms, enqueued_at,
-        due_at, try_at
+        id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, attempts_max, time_limit_ms,
+        unique_key, enqueued_at, due_at, try_at
       )
       SELECT
-        id, lane_id, group_id, epoch, kind, payload, checkpoint, failures + 1, attempts_max, time_limit_ms, enqueued_at,
-        due_at, due_at
+        id, lane_id, group_id, epoch, kind, payload, checkpoint, failures + 1, attempts_max, time_limit_ms,
+        unique_key, enqueued_at, due_at, due_at
       FROM ended
       RETURNING 1
     `
@@ -165,7 +167,8 @@ const decodeDelayed = Rows.decodeAll(Schema.Struct({
   tryAt: Rows.timestamptz,
   refusals: Schema.Int,
   failures: Schema.Int,
-  checkpoint: Schema.Json
+  checkpoint: Schema.Json,
+  uniqueKey: Schema.NullOr(Schema.String)
 }))
 
 const decodeDueIn = Rows.decodeAll(Schema.Struct({ millis: Schema.NullOr(Schema.Number) }))

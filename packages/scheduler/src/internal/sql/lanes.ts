@@ -5,12 +5,13 @@ import type { SqlClient } from "effect/sql"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
 import { LaneMoved, type LanesState } from "../loadedLanes.ts"
 import type { StoreRequest } from "../storeTypes.ts"
+import type { UniqueKey } from "../uniqueKeys.ts"
 import * as Delays from "./delays.ts"
 import { decodePlaces, placeColumns } from "./rows.ts"
 
 /** Locks and reads lanes with their groups, and jobs. Creates missing lanes. */
 export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, request: StoreRequest) {
-  const { groups, jobs, lanes } = request
+  const { groups, jobs, keys, lanes } = request
   let rows = yield* lockLanes(sql, lanes)
   if (rows.length < lanes.length) {
     yield* createGroups(sql, groups)
@@ -29,7 +30,8 @@ export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, reques
       ([group, waiting]) => ({ group, waiting })
     ),
     lanes: rows,
-    jobs: jobs.length === 0 ? [] : yield* lockJobs(sql, jobs)
+    jobs: jobs.length === 0 ? [] : yield* lockJobs(sql, jobs),
+    keys: keys.length === 0 ? [] : yield* findHolders(sql, keys)
   }
   return state
 })
@@ -72,6 +74,24 @@ export const laneFields = {
   heldMax: Schema.Int,
   weight: Schema.Int
 }
+
+/** The statement that reads which jobs hold unique keys. Subqueries, so that it reads an index also before the tables were analyzed. */
+export const holdersStatement = (sql: SqlClient.SqlClient, keys: ReadonlyArray<UniqueKey>) =>
+  sql`
+    SELECT
+      wanted.group_id AS "group", wanted.key,
+      coalesce(
+        (
+          SELECT id FROM scheduler_job AS job
+          WHERE job.group_id = wanted.group_id AND job.unique_key = wanted.key
+        ),
+        (
+          SELECT id FROM scheduler_delayed AS job
+          WHERE job.group_id = wanted.group_id AND job.unique_key = wanted.key
+        )
+      ) AS job
+    FROM ${Rows.table("wanted", keys, keyColumns)}
+  `
 
 // -----------------------------------------------------------------------------
 // internal
@@ -158,3 +178,18 @@ const lockJobs = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, jobs: Rea
   const ids = new Set(found.map(({ job }) => job))
   return [...found, ...yield* Delays.lock(sql, jobs.filter((job) => !ids.has(job)))]
 })
+
+/** The jobs that hold unique keys. They do not change while the groups are locked. */
+const findHolders = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, keys: ReadonlyArray<UniqueKey>) {
+  const rows = yield* decodeHolders(holdersStatement(sql, keys))
+  return rows.map(({ job, ...key }) => ({ ...key, job: job ?? undefined }))
+})
+
+const keyColumns: Rows.Columns<UniqueKey> = {
+  group_id: ["text", ({ group }) => group],
+  key: ["text", ({ key }) => key]
+}
+
+const decodeHolders = Rows.decodeAll(
+  Schema.Struct({ group: Schema.String, key: Schema.String, job: Schema.NullOr(Schema.String) })
+)

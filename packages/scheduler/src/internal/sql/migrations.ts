@@ -204,3 +204,30 @@ export const retries = Migrations.statements((sql) => [
       ADD COLUMN checkpoint json
   `
 ])
+
+/**
+ * Unique keys of jobs. Builds without them accept jobs whatever their keys are, and a job that they delay after a failure, or
+ * place when it is due, no longer has its key.
+ */
+export const uniqueKeys = Migrations.statements((sql) =>
+  ["scheduler_job", "scheduler_delayed"].flatMap((table) => [
+    sql`
+      ALTER TABLE ${sql.literal(table)}
+        ADD COLUMN unique_key text COLLATE "C" CHECK (length(unique_key) BETWEEN 1 AND 255)
+    `,
+    sql`
+      CREATE UNIQUE INDEX ${sql.literal(`${table}_by_unique_key`)} ON ${sql.literal(table)} (group_id, unique_key)
+      WHERE unique_key IS NOT NULL
+    `
+  ])
+)
+
+/** Up to which time the ticks of cron schedules were enqueued. Builds without them ignore it. */
+export const schedules = Migrations.statements((sql) => [
+  sql`
+    CREATE TABLE scheduler_schedule (
+      name text COLLATE "C" PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 128),
+      handled_until timestamptz NOT NULL
+    )
+  `
+])

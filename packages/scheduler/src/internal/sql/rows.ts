@@ -3,6 +3,7 @@ import * as Rows from "@kinora/persistence/Rows"
 import { Duration, Effect, Option, Schema } from "effect"
 import type { ClaimedJob, JobAddress, JobStatus } from "../../Job.ts"
 import type { JobId } from "../ids.ts"
+import type { JobPlace } from "../loadedLanes.ts"
 
 const State = Schema.Literals(["delayed", "pending", "queued", "running"])
 
@@ -22,15 +23,30 @@ export const decodeIds = <E, R>(
 
 const decodeIdRows = Rows.decodeAll(IdRow)
 
+const stateColumns = `${addressColumns}, job.state, job.epoch`
+
 /** Columns of a `JobPlace`. */
-export const placeColumns = `${addressColumns}, job.state, job.epoch`
+export const placeColumns = `${stateColumns}, job.unique_key AS "uniqueKey"`
+
+/** The same columns, from `scheduler_delayed AS job`. */
+export const delayedPlaceColumns = `${addressColumns}, 'delayed' AS state, job.epoch, job.unique_key AS "uniqueKey"`
 
 /** Decodes rows with `placeColumns`. */
-export const decodePlaces = Rows.decodeAll(Schema.Struct({ ...addressFields, state: State, epoch: Schema.Int }))
+export const decodePlaces = <E, R>(
+  statement: Effect.Effect<ReadonlyArray<unknown>, E, R>
+): Effect.Effect<ReadonlyArray<JobPlace>, E | Schema.SchemaError, R> =>
+  Effect.map(
+    decodePlaceRows(statement),
+    (rows) => rows.map(({ uniqueKey, ...row }) => ({ ...row, uniqueKey: uniqueKey ?? undefined }))
+  )
+
+const decodePlaceRows = Rows.decodeAll(
+  Schema.Struct({ ...addressFields, state: State, epoch: Schema.Int, uniqueKey: Schema.NullOr(Schema.String) })
+)
 
 /** Columns of a `JobStatus`. */
 export const statusColumns =
-  `${placeColumns}, job.kind, job.attempt, job.failures, job.enqueued_at AS "enqueuedAt", job.worker,
+  `${stateColumns}, job.kind, job.attempt, job.failures, job.enqueued_at AS "enqueuedAt", job.worker,
     NULL::timestamptz AS "dueAt"`
 
 /** The same columns, from `scheduler_delayed AS job`. */
@@ -67,7 +83,7 @@ const decodeStatusRows = Rows.decodeAll(StatusRow)
 
 /** Columns of a `ClaimedJob` except `claimedAt`, and its state. */
 export const claimedColumns = `
-  ${placeColumns}, job.kind, job.payload, job.checkpoint, job.attempt, job.attempts_max AS "attemptsMax", job.failures,
+  ${stateColumns}, job.kind, job.payload, job.checkpoint, job.attempt, job.attempts_max AS "attemptsMax", job.failures,
   job.enqueued_at AS "enqueuedAt", job.started_at AS "startedAt", job.time_limit_ms AS "timeLimit", job.position,
   job.share
 `
