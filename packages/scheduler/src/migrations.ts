@@ -19,7 +19,8 @@ export const migrations: Relocatable = {
     "0011_delayed_jobs": Schema.delayedJobs,
     "0012_retries": Schema.retries,
     "0013_unique_keys": Schema.uniqueKeys,
-    "0014_schedules": Schema.schedules
+    "0014_schedules": Schema.schedules,
+    "0015_add_job": Schema.addJob
   },
   objects: {
     tables: [
@@ -30,6 +31,7 @@ export const migrations: Relocatable = {
       "scheduler_worker",
       "scheduler_schedule"
     ],
-    sequences: ["scheduler_position"]
+    sequences: ["scheduler_position"],
+    functions: ["scheduler_add_job"]
   }
 }
