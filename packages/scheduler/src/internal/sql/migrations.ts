@@ -182,6 +182,7 @@ export const delayedJobs = Migrations.statements((sql) => [
       attempts_max int4 NOT NULL CHECK (attempts_max >= 1),
       time_limit_ms int8 CHECK (time_limit_ms >= 0),
       waiting_max int4,
+      unique_key text COLLATE "C" CHECK (length(unique_key) BETWEEN 1 AND 255),
       enqueued_at timestamptz NOT NULL,
       due_at timestamptz NOT NULL,
       try_at timestamptz NOT NULL,
@@ -189,7 +190,11 @@ export const delayedJobs = Migrations.statements((sql) => [
     )
   `,
   sql`CREATE INDEX scheduler_delayed_due ON scheduler_delayed (try_at, id)`,
-  sql`CREATE INDEX scheduler_delayed_of_lane ON scheduler_delayed (lane_id)`
+  sql`CREATE INDEX scheduler_delayed_of_lane ON scheduler_delayed (lane_id)`,
+  sql`
+    CREATE UNIQUE INDEX scheduler_delayed_by_unique_key ON scheduler_delayed (group_id, unique_key)
+    WHERE unique_key IS NOT NULL
+  `
 ])
 
 /**
@@ -209,18 +214,16 @@ export const retries = Migrations.statements((sql) => [
  * Unique keys of jobs. Builds without them accept jobs whatever their keys are, and a job that they delay after a failure, or
  * place when it is due, no longer has its key.
  */
-export const uniqueKeys = Migrations.statements((sql) =>
-  ["scheduler_job", "scheduler_delayed"].flatMap((table) => [
-    sql`
-      ALTER TABLE ${sql.literal(table)}
-        ADD COLUMN unique_key text COLLATE "C" CHECK (length(unique_key) BETWEEN 1 AND 255)
-    `,
-    sql`
-      CREATE UNIQUE INDEX ${sql.literal(`${table}_by_unique_key`)} ON ${sql.literal(table)} (group_id, unique_key)
-      WHERE unique_key IS NOT NULL
-    `
-  ])
-)
+export const uniqueKeys = Migrations.statements((sql) => [
+  sql`
+    ALTER TABLE scheduler_job
+      ADD COLUMN unique_key text COLLATE "C" CHECK (length(unique_key) BETWEEN 1 AND 255)
+  `,
+  sql`
+    CREATE UNIQUE INDEX scheduler_job_by_unique_key ON scheduler_job (group_id, unique_key)
+    WHERE unique_key IS NOT NULL
+  `
+])
 
 /** Up to which time the ticks of cron schedules were enqueued. Builds without them ignore it. */
 export const schedules = Migrations.statements((sql) => [
