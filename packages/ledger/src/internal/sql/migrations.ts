@@ -117,8 +117,8 @@ const createTables = Effect.all([createTransactions, createEntries, createLots, 
 
 /**
  * Refunds of parts. The stored reference of one is that of the charge, a line feed and that of the part. A trigger limits the
- * refunds of a charge to its amount, in place of the keys over `reverses`, which allow one refund. The units of work that
- * insert refunds are serialized by the lock of the account.
+ * refunds of a charge to its amount, in place of the keys over `reverses`, which allow one refund. It writes the row of the
+ * account, which serializes refunds, also those of transactions with an earlier snapshot.
  *
  * The constraints are not validated, since that reads the whole table, and the earlier ones implied them.
  */
@@ -140,6 +140,9 @@ const refundParts = Migrations.statements((sql) => [
       charge_reference text := split_part(NEW.reference, chr(10), 1);
       remaining int8;
     BEGIN
+      -- A new version of the row, so that a transaction with an earlier snapshot, which does not see this refund, fails.
+      -- One for all rows of a transaction, since finding the newest of many takes long.
+      UPDATE ledger_account SET id = id WHERE id = NEW.account AND xmin <> pg_current_xact_id()::xid;
       SELECT charge.amount - NEW.amount - coalesce(sum(refund.amount), 0) INTO remaining
       FROM ledger_transaction AS charge
       LEFT JOIN ledger_transaction AS refund
