@@ -422,7 +422,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: price })
         const media = yield* Media.Media
-        const reason = new MediaError.TookTooLong({ secondsMax: 30 })
+        const reason = new MediaError.TookTooLong({ secondsMax: 20 })
         const slow = Effect.provideService(Media.Media, {
           ...media,
           normalise: () => Effect.fail(new MediaError.MediaError({ reason }))

@@ -134,7 +134,7 @@ export interface MediaOptions {
   readonly pixelsMax?: number | undefined
   /** Maximum ratio of the long to the short side of the input of `normalise`. Default 8. */
   readonly aspectMax?: number | undefined
-  /** Maximum time for one image, in whole seconds. Default 30. */
+  /** Maximum time for one image, in whole seconds. Default 20. */
   readonly secondsMax?: number | undefined
   /**
    * Maximum number of images other than inputs in work at the same time. Default 2. Each
@@ -173,7 +173,7 @@ export const layer = (options: MediaOptions = {}): Layer.Layer<Media> => Layer.e
 /** Creates a `Media`, like `layer`. */
 export const make = Effect.fnUntraced(function*(options: MediaOptions) {
   const { aspectMax = 8, bytesMax = 64 * MiB, concurrency = 2, frame = {}, inputBytesMax = 10 * MiB } = options
-  const { inputConcurrency = 2, pixelsMax = 40_000_000, probe = {}, secondsMax = 30, watermark = {} } = options
+  const { inputConcurrency = 2, pixelsMax = 40_000_000, probe = {}, secondsMax = 20, watermark = {} } = options
   yield* Effect.sync(Decoder.confine)
   yield* ThreadPriority.lower
   const firstFrame = yield* FirstFrame.make(frame, previewSideMax)

@@ -13,7 +13,7 @@ import { rangeTests } from "./internal/contract/ranges.ts"
 import { replacementTests } from "./internal/contract/replacements.ts"
 
 /**
- * Registers the tests of the contract. The store has to be empty. The tests write blobs of up to 1 MB, and time is real,
+ * Registers the tests of the contract. The store has to be empty. The tests write blobs of up to 1 MiB, and time is real,
  * so raise `testTimeout` for a store over a slow network.
  */
 export const suite = <E>(name: string, store: Layer.Layer<BlobStore, E>): void =>

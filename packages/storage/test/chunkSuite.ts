@@ -1,8 +1,8 @@
-/** The sizes of the chunks that the stores of this package read. */
+/** The chunks that the stores of this package read, and their sizes. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
 import { BlobStore, type ByteRange, chunkBytesMax } from "../src/BlobStore.ts"
-import { bytesOf, options, streamOf } from "../src/internal/contract/bytes.ts"
+import { bytesOf, options, reasonOf, streamOf } from "../src/internal/contract/bytes.ts"
 
 export const chunkSuite = <E>(name: string, store: Layer.Layer<BlobStore, E>) =>
   layer(store)(`chunks (${name})`, (it) => {
@@ -26,5 +26,18 @@ export const chunkSuite = <E>(name: string, store: Layer.Layer<BlobStore, E>) =>
         )
         assert.deepStrictEqual(yield* lengthsOf({ start: 10, end: 9 + 64 * 1024 }), [[64 * 1024]])
         assert.deepStrictEqual(yield* lengthsOf({ start: 10, end: 10 + 64 * 1024 }), [[64 * 1024], [1]])
+      }))
+
+    it.effect("reads no chunk after the one that exceeds bytesMax", () =>
+      Effect.gen(function*() {
+        const { put } = yield* BlobStore
+        let chunks = 0
+        const endless = Stream.forever(Stream.sync(() => {
+          chunks++
+          return new Uint8Array(1_000)
+        }))
+        const capped = { bytesMax: 10_500, contentType: "image/png" }
+        assert.strictEqual(yield* reasonOf(put("endless", endless, capped)), "TooLarge")
+        assert.strictEqual(chunks, 11)
       }))
   })
