@@ -2,7 +2,7 @@
 import { UnreadableRequest } from "@kinora/http-server"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { createServer, type IncomingMessage, ServerResponse } from "node:http"
+import { createServer, type IncomingMessage, type ServerOptions, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import * as EarlyRequests from "./earlyRequests.ts"
 import * as RequestTarget from "./requestTarget.ts"
@@ -23,15 +23,7 @@ export const times = {
  * `keepAliveTimeout`. Default: `times`.
  */
 export const make = (ofServer = times) => {
-  const { check, header, idle } = ofServer
-  const server = createServer({
-    keepAliveTimeout: idle,
-    requestTimeout: 300_000,
-    headersTimeout: header,
-    connectionsCheckingInterval: check,
-    // Node would reject requests without `Host` without the error envelope.
-    requireHostHeader: false
-  })
+  const server = createServer(optionsOf(ofServer))
   const sockets = new Set<Socket>()
   /** Connections on which a request has arrived. */
   const used = new WeakSet<Socket>()
@@ -100,6 +92,15 @@ export const make = (ofServer = times) => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const optionsOf = ({ check, header, idle }: typeof times): ServerOptions => ({
+  keepAliveTimeout: idle,
+  requestTimeout: 300_000,
+  headersTimeout: header,
+  connectionsCheckingInterval: check,
+  // Node would reject requests without `Host` without the error envelope.
+  requireHostHeader: false
+})
 
 /** Whether Node reports the request of a connection as late on which none has begun. */
 const isUnused = (error: NodeJS.ErrnoException, socket: Socket) => isLate(error) && socket.bytesRead === 0
