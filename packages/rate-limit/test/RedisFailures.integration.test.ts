@@ -91,6 +91,21 @@ const suite = () => {
       assert.isTrue(yield* Effect.provideContext(acquireFor("ada"), patientPlaces))
     }).pipe(Effect.scoped))
 
+  it.live("refuses a place of a scope in time while Redis does not answer", () =>
+    Effect.gen(function*() {
+      const server = yield* TestRedis.start
+      const redis = yield* Layer.build(redisOf(server.socket))
+      const impatientPlaces = yield* Layer.build(impatient).pipe(Effect.provideContext(redis))
+      const patientPlaces = yield* Layer.build(Limits.layerRedis()).pipe(Effect.provideContext(redis))
+      const acquire = (key: string) => Effect.scoped(Places.Places.use((places) => places.acquire({ key, max: 1 })))
+      assert.isTrue(yield* Effect.provideContext(acquire("other"), patientPlaces))
+      yield* server.freeze
+      const { reason } = yield* Effect.flip(Effect.provideContext(acquire("ada"), impatientPlaces))
+      assert.strictEqual(reason, "unavailable")
+      yield* server.resume
+      assert.isTrue(yield* Effect.provideContext(acquire("ada"), patientPlaces))
+    }).pipe(Effect.scoped))
+
   it.live("does not count a hit later that has failed while a client of `redis` was not connected", () =>
     Effect.gen(function*() {
       const server = yield* TestRedis.start
