@@ -95,7 +95,7 @@ const runAll = <A, B>(
   Effect.flatMap(
     Effect.forEach(items, (item) => Effect.result(call(item)), all),
     (results) => {
-      const [failure] = results.filter(Result.isFailure)
+      const failure = results.find(Result.isFailure)
       if (failure === undefined) return Effect.succeed(results.filter(Result.isSuccess).map(({ success }) => success))
       const { cause, operation } = failure.failure
       const isFinal = results.every((result) => Result.isFailure(result) && result.failure.reason === "failed")
