@@ -36,6 +36,16 @@ it.live("closes a connection on which no request begins, without a response", ()
     assert.strictEqual(yield* Effect.promise(() => text(client)), "")
   }).pipe(Effect.scoped))
 
+it.live("closes a connection on which only line breaks arrive late, and no request", () =>
+  Effect.gen(function*() {
+    const { client, late } = yield* startServer({ idle: 1_000 })
+    yield* Effect.promise(async () => {
+      await late
+      client.write("\r\n")
+      assert.strictEqual(await text(client), "")
+    })
+  }).pipe(Effect.scoped))
+
 it.live("responds 408 to a request whose header does not arrive in time", () =>
   Effect.gen(function*() {
     const { client } = yield* startServer()

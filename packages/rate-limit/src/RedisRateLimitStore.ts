@@ -7,10 +7,11 @@
  */
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import { StorageError } from "@kinora/persistence/StorageError"
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Clock, Duration, Effect, Layer, Result } from "effect"
 import * as Redis from "effect/persistence/Redis"
 import * as Buckets from "./internal/buckets.ts"
 import * as Counter from "./internal/counter.ts"
+import type * as Lease from "./internal/lease.ts"
 import type { Script } from "./internal/redis/script.ts"
 import * as Scripts from "./internal/redis/scripts.ts"
 import * as Windows from "./internal/windows.ts"
@@ -32,28 +33,38 @@ export const layerWith = (
     RateLimitStore,
     Effect.map(Redis.Redis, (redis) => {
       const run = makeRun(redis, prefix, Duration.fromInputUnsafe(deadline))
+      /** Deletes leases of requests that failed. It is no script, which would have to be loaded first. */
+      const giveBack = (places: ReadonlyArray<Lease.Place>) =>
+        Effect.forEach(places, ({ id, key }) => redis.send("ZREM", `${prefix}place:${key}`, id), all).pipe(
+          Effect.timeout(deadline),
+          Effect.ignore,
+          // In real time, like the deadline of a script.
+          Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
+        )
       return RateLimitStore.of({
-        take: (kind, demands) => Effect.forEach(demands, (demand) => takeOne(run, kind, demand), all),
-        add: (kind, amounts) => Effect.forEach(amounts, (amount) => addOne(run, kind, amount), discarded),
-        read: (kind, counters) => Effect.forEach(counters, (counted) => readOne(run, kind, counted), all),
+        take: (kind, demands) => runAll(demands, (demand) => takeOne(run, kind, demand)),
+        add: (kind, amounts) => Effect.asVoid(runAll(amounts, (amount) => addOne(run, kind, amount))),
+        read: (kind, counters) => runAll(counters, (counted) => readOne(run, kind, counted)),
         acquire: (requests) =>
-          Effect.map(
-            Effect.forEach(
-              requests,
-              ({ id, key, lasts, max }) =>
-                run("acquire", Scripts.acquireLease, "place", key, Duration.toMillis(lasts), max, id),
-              all
+          runAll(requests, ({ id, key, lasts, max }) =>
+            run("acquire", Scripts.acquireLease, "place", key, Duration.toMillis(lasts), max, id)).pipe(
+              Effect.map((stored) =>
+                requests.filter((_, index) =>
+                  stored[index]![0] === 1
+                )
+              ),
+              // Redis may have stored them, or may do so when it continues.
+              Effect.onError(() => Effect.forkDetach(giveBack(requests), { startImmediately: true }))
             ),
-            (stored) => requests.filter((_, index) => stored[index]![0] === 1)
-          ),
         renew: (places, lasts) =>
-          Effect.forEach(
-            places,
-            ({ id, key }) => run("renew", Scripts.renewLease, "place", key, Duration.toMillis(lasts), id),
-            discarded
+          Effect.asVoid(
+            runAll(
+              places,
+              ({ id, key }) => run("renew", Scripts.renewLease, "place", key, Duration.toMillis(lasts), id)
+            )
           ),
         release: (places) =>
-          Effect.forEach(places, ({ id, key }) => run("release", Scripts.releaseLease, "place", key, id), discarded),
+          Effect.asVoid(runAll(places, ({ id, key }) => run("release", Scripts.releaseLease, "place", key, id))),
         held: (key) => Effect.map(run("held", Scripts.countLeases, "place", key), ([live]) => live!),
         // Redis deletes keys that have expired.
         sweepCounters: () => Effect.succeed(0),
@@ -70,9 +81,27 @@ export const layer: Layer.Layer<RateLimitStore, never, Redis.Redis> = layerWith(
 // internal
 // -----------------------------------------------------------------------------
 
-/** The calls are sent at once, in order. */
+/** Calls are sent at once, in order. */
 const all = { concurrency: "unbounded" } as const
-const discarded = { ...all, discard: true } as const
+
+/**
+ * Runs a call for each item. If only some fail, the failure is `unavailable`, because
+ * the others have taken effect: whoever combined the calls must not run them again.
+ */
+const runAll = <A, B>(
+  items: ReadonlyArray<A>,
+  call: (item: A) => Effect.Effect<B, StorageError>
+): Effect.Effect<ReadonlyArray<B>, StorageError> =>
+  Effect.flatMap(
+    Effect.forEach(items, (item) => Effect.result(call(item)), all),
+    (results) => {
+      const failure = results.find(Result.isFailure)
+      if (failure === undefined) return Effect.succeed(results.filter(Result.isSuccess).map(({ success }) => success))
+      const { cause, operation } = failure.failure
+      const isFinal = results.every((result) => Result.isFailure(result) && result.failure.reason === "failed")
+      return Effect.fail(new StorageError({ operation, reason: isFinal ? "failed" : "unavailable", cause }))
+    }
+  )
 
 /** Runs a script on a key, and returns its numbers. */
 type Run = (

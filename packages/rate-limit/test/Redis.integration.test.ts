@@ -146,20 +146,18 @@ const suite = () => {
     Effect.gen(function*() {
       const server = yield* TestRedis.start
       const client = yield* connect(server)
-      const limits = Limits.layerRedis({ deadline: "50 millis" }).pipe(Layer.provide(layerClient(client)))
-      yield* Effect.gen(function*() {
-        const { hit } = yield* RateLimit.RateLimit
-        assert.isTrue((yield* hit({ key: "frozen", limit: 5 })).accepted)
-        yield* server.freeze
-        const { reason } = yield* Effect.flip(hit({ key: "frozen", limit: 5 }))
-        assert.strictEqual(reason, "unavailable")
-        yield* server.resume
-      }).pipe(Effect.provide(limits))
-      const { hit } = yield* Effect.provide(
-        RateLimit.RateLimit,
-        Limits.layerRedis().pipe(Layer.provide(layerClient(client)))
-      )
-      assert.isTrue((yield* hit({ key: "frozen", limit: 5 })).accepted)
+      const redis = yield* Layer.build(layerClient(client))
+      const limitsOf = (deadline: "50 millis" | "5 minutes") =>
+        Effect.provideContext(Layer.build(Limits.layerRedis({ deadline })), redis)
+      const patient = yield* limitsOf("5 minutes")
+      const impatient = yield* limitsOf("50 millis")
+      const hit = RateLimit.RateLimit.use(({ hit }) => hit({ key: "frozen", limit: 5 }))
+      assert.isTrue((yield* Effect.provideContext(hit, patient)).accepted)
+      yield* server.freeze
+      const { reason } = yield* Effect.flip(Effect.provideContext(hit, impatient))
+      assert.strictEqual(reason, "unavailable")
+      yield* server.resume
+      assert.isTrue((yield* Effect.provideContext(hit, patient)).accepted)
     }))
 
   test("stores held places again that Redis has lost, and runs scripts that it has lost", () =>

@@ -2,7 +2,7 @@
 import { UnreadableRequest } from "@kinora/http-server"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { createServer, type IncomingMessage, ServerResponse } from "node:http"
+import { createServer, type IncomingMessage, type ServerOptions, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import * as EarlyRequests from "./earlyRequests.ts"
 import * as RequestTarget from "./requestTarget.ts"
@@ -22,16 +22,11 @@ export const times = {
  * alone would wait for connections without a request until they time out, and for those that become idle later for
  * `keepAliveTimeout`. Default: `times`.
  */
-export const make = ({ check, header, idle } = times) => {
-  const server = createServer({
-    keepAliveTimeout: idle,
-    requestTimeout: 300_000,
-    headersTimeout: header,
-    connectionsCheckingInterval: check,
-    // Node would reject requests without `Host` without the error envelope.
-    requireHostHeader: false
-  })
+export const make = (ofServer = times) => {
+  const server = createServer(optionsOf(ofServer))
   const sockets = new Set<Socket>()
+  /** Connections on which a request has arrived. */
+  const used = new WeakSet<Socket>()
   const responses = new Set<ServerResponse>()
   let isEnding = false
 
@@ -49,6 +44,7 @@ export const make = ({ check, header, idle } = times) => {
   }
   const watch = (request: IncomingMessage, response: ServerResponse) => {
     RequestTarget.normalize(request)
+    used.add(request.socket)
     responses.add(response)
     if (isEnding) closeAfter(response)
     response.once("close", () => {
@@ -59,7 +55,10 @@ export const make = ({ check, header, idle } = times) => {
   }
   server.on("request", watch)
   server.on("checkContinue", watch)
-  server.on("upgrade", RequestTarget.normalize)
+  server.on("upgrade", (request) => {
+    RequestTarget.normalize(request)
+    used.add(request.socket)
+  })
   // Node would close the connection without a response.
   server.on("connect", (request, socket) => {
     socket.on("error", () => socket.destroy())
@@ -75,7 +74,7 @@ export const make = ({ check, header, idle } = times) => {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const inProgress = Array.from(responses).find((response) => response.socket === socket && response.headersSent)
     if (!socket.writable) socket.destroy()
-    else if (socket instanceof Socket && isUnused(error, socket)) keepUnused(socket, idle)
+    else if (socket instanceof Socket && isUnused(error, socket)) keepUnused(socket, ofServer, () => used.has(socket))
     else if (inProgress !== undefined) inProgress.once("finish", () => socket.end(() => socket.destroy()))
     else socket.end(unreadable(error), () => socket.destroy())
   })
@@ -94,19 +93,31 @@ export const make = ({ check, header, idle } = times) => {
 // internal
 // -----------------------------------------------------------------------------
 
+const optionsOf = ({ check, header, idle }: typeof times): ServerOptions => ({
+  keepAliveTimeout: idle,
+  requestTimeout: 300_000,
+  headersTimeout: header,
+  connectionsCheckingInterval: check,
+  // Node would reject requests without `Host` without the error envelope.
+  requireHostHeader: false
+})
+
 /** Whether Node reports the request of a connection as late on which none has begun. */
 const isUnused = (error: NodeJS.ErrnoException, socket: Socket) => isLate(error) && socket.bytesRead === 0
 
 /**
- * Keeps a connection open on which no request has begun, and closes it without a response if none begins in this time.
- * Clients open connections ahead of their requests. One that sends its first request when a 408 is on its way takes that
- * for the response to the request.
+ * Keeps a connection open on which no request has begun, and closes it without a response if none begins in the time that
+ * a connection can be without a request. Clients open connections ahead of their requests. One that sends its first
+ * request when a 408 is on its way takes that for the response to the request.
  */
-const keepUnused = (socket: Socket, millis: number) => {
-  const closeUnused = Effect.sync(() => {
-    if (socket.bytesRead === 0) socket.destroy()
+const keepUnused = (socket: Socket, { check, header, idle }: typeof times, isUsed: () => boolean) => {
+  const close = Effect.sync(() => {
+    if (!isUsed()) socket.destroy()
   })
-  const cancel = Effect.runCallback(Effect.delay(closeUnused, millis))
+  // Node responds to a late header. It does not report line breaks, which begin no request.
+  const lastWait = Effect.suspend(() => socket.bytesRead > 0 ? Effect.sleep(header + check) : Effect.void)
+  const closeUnused = Effect.sleep(idle).pipe(Effect.andThen(lastWait), Effect.andThen(close))
+  const cancel = Effect.runCallback(closeUnused)
   socket.once("close", () => cancel())
 }
 

@@ -85,10 +85,11 @@ export const readBucket = define(`
   return { text(now), text(missing), text(filledAt) }
 `)
 
-/** The script of `Lease.acquire`: returns 1 if the lease is stored, or 0. */
+/** The script of `Lease.acquire`: returns 1 if the lease is stored, or 0. A client that reconnects may send it twice. */
 export const acquireLease = define(`
   local lasts, max = number(2), number(3)
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', text(now))
+  if redis.call('ZSCORE', KEYS[1], ARGV[4]) then return { '1' } end
   if redis.call('ZCARD', KEYS[1]) >= max then return { '0' } end
   keepLease(KEYS[1], lasts, ARGV[4])
   return { '1' }
