@@ -85,7 +85,9 @@ export const changesOf = (self: LoadedLanes): LanesChanges => {
   const delayed = jobs.flatMap((entry) => entry.delayed ?? [])
   // Written also if their counters are the same, so that a transaction whose snapshot does not have the holder of a key, which it
   // would accept again, cannot lock the group.
-  const keyed = new Set([...added, ...delayed].filter(({ uniqueKey }) => uniqueKey !== undefined).map(({ group }) => group))
+  const keyed = new Set(
+    [...added, ...delayed].filter(({ uniqueKey }) => uniqueKey !== undefined).map(({ group }) => group)
+  )
   const queuedIn = Map.groupBy(added.filter(({ state }) => state === "queued"), ({ lane }) => lane)
   /** Stored jobs of a lane that keep their slots. */
   const aheadIn = ({ held, lane }: LoadedLane) => held - (queuedIn.get(lane)?.length ?? 0)
