@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
-import { DateTime, Effect, Layer, Schema } from "effect"
+import { DateTime, Duration, Effect, Fiber, Latch, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as CronSchedule from "../src/CronSchedule.ts"
@@ -29,6 +29,47 @@ for (const [name, database] of TestDatabase.all) {
       assert.deepStrictEqual((yield* schedules(["edited"])).handled, [{ name: "edited", handledUntil: to }])
     }).pipe(Effect.provide(over(database))))
 }
+
+it.effect("enqueues the jobs of other schedules while another unit has locked the group of one", () =>
+  Effect.gen(function*() {
+    const scheduler = yield* Scheduler
+    const { atomically } = yield* UnitOfWork.UnitOfWork
+    const schedules = ["locked", "other"].map(scheduleOf)
+    const lane = { lane: "locked", group: "locked" }
+    yield* scheduler.setCap({ ...lane, cap: 1 })
+    yield* scheduler.enqueueTicks(schedules)
+    yield* TestClock.adjust("1 minute")
+    const delayed = Effect.map(
+      scheduler.lanes({ limit: 100 }),
+      (lanes) => lanes.map(({ delayed, lane }) => [lane, delayed])
+    )
+    const [locked, end] = [Latch.makeUnsafe(), Latch.makeUnsafe()]
+    const unit = scheduler.load({ lanes: [lane] }).pipe(
+      Effect.andThen(locked.open),
+      Effect.andThen(end.await),
+      atomically
+    )
+    const fiber = yield* Effect.forkChild(unit)
+    yield* locked.await
+    const pause = yield* scheduler.enqueueTicks(schedules)
+    assert.strictEqual(Duration.toMillis(pause), 1_000)
+    assert.deepStrictEqual(yield* delayed, [["other", 1]])
+    yield* end.open
+    yield* Fiber.join(fiber)
+    yield* scheduler.enqueueTicks(schedules)
+    assert.deepStrictEqual(yield* delayed, [["locked", 1], ["other", 1]])
+  }).pipe(Effect.provide(over(TestDatabase.postgres))))
+
+const scheduleOf = (name: string) =>
+  CronSchedule.make({
+    name,
+    cron: "* * * * *",
+    lane: name,
+    group: name,
+    cap: 1,
+    kind: JobKind.make({ name: "killed", payload: Schema.Null }),
+    payload: () => null
+  })
 
 /** The next unit that writes jobs loses its session before it does. */
 let isKilled = false
@@ -60,15 +101,7 @@ it.effect("leaves neither the advance of a schedule nor its job if the session e
   Effect.gen(function*() {
     const scheduler = yield* Scheduler
     const { schedules } = yield* SchedulerStore
-    const schedule = CronSchedule.make({
-      name: "killed",
-      cron: "* * * * *",
-      lane: "killed",
-      group: "killed",
-      cap: 1,
-      kind: JobKind.make({ name: "killed", payload: Schema.Null }),
-      payload: () => null
-    })
+    const schedule = scheduleOf("killed")
     const jobs = Effect.map(scheduler.queues, (queues) => queues.map(({ delayed, kind }) => [kind, delayed]))
     yield* scheduler.enqueueTicks([schedule])
     yield* TestClock.adjust("1 minute")

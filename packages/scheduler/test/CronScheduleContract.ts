@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing"
 import * as CronSchedule from "../src/CronSchedule.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import { Scheduler } from "../src/Scheduler.ts"
+import { SchedulerStore } from "../src/SchedulerStore.ts"
 import { type Backend, ids, makeWorld, startWorker } from "./Fixture.ts"
 
 export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
@@ -63,6 +64,27 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(yield* due({ catchUp: 100 }), [-9, -8, -7, -6, -5, -4, -3, -2, -1, 0])
         assert.deepStrictEqual(yield* due({ catchUp: 100, lateMax: "90 seconds" }), [-1, 0])
         assert.deepStrictEqual(yield* due({ lateMax: "29 seconds" }), [])
+      }))
+
+    it.effect("begins again if it is more than a day ahead, since the clock of the database was", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const store = yield* SchedulerStore
+        const world = yield* makeScheduled
+        const schedule = world.schedule({})
+        const aheadBy = Effect.fnUntraced(function*(time: Duration.Input) {
+          const { handled: [found], now } = yield* store.schedules([schedule.name])
+          yield* store.advance({ name: schedule.name, from: found!.handledUntil, to: DateTime.addDuration(now, time) })
+          yield* scheduler.enqueueTicks([schedule])
+          assert.deepStrictEqual(yield* world.taken, [])
+          yield* TestClock.adjust("1 minute")
+          yield* scheduler.enqueueTicks([schedule])
+        })
+        yield* aheadBy("366 days")
+        assert.deepStrictEqual(yield* world.taken, [yield* minute])
+        // A clock that was set back by less must not repeat ticks.
+        yield* aheadBy("1 day")
+        assert.deepStrictEqual(yield* world.taken, [])
       }))
 
     it.effect("skips a tick while the job of an earlier one has its unique key", () =>

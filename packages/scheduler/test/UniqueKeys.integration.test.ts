@@ -42,6 +42,32 @@ for (const commits of [true, false]) {
     }).pipe(Effect.provide(over(TestDatabase.postgres))))
 }
 
+for (const delay of [undefined, "1 hour"] as const) {
+  it.effect(`fails a transaction whose snapshot is older than the holder of the key (${delay ?? "no delay"})`, () =>
+    Effect.gen(function*() {
+      const scheduler = yield* Scheduler
+      const { atomically } = yield* UnitOfWork.UnitOfWork
+      const world = yield* makeWorld
+      const sql = yield* SqlClient.SqlClient
+      const [first, second] = [world.job({ unique }), world.job({ unique, lane: `${world.lane}-other` })]
+      for (const lane of [first, second]) yield* scheduler.setCap({ ...lane, cap: 1 })
+      const [read, enqueued] = [Latch.makeUnsafe(), Latch.makeUnsafe()]
+      const unit = sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`.pipe(
+        Effect.andThen(sql`SELECT FROM scheduler_group`),
+        Effect.andThen(read.open),
+        Effect.andThen(enqueued.await),
+        Effect.andThen(scheduler.enqueue({ ...second, delay })),
+        atomically
+      )
+      const fiber = yield* Effect.forkChild(Effect.flip(unit))
+      yield* read.await
+      yield* scheduler.enqueue({ ...first, delay: delay === undefined ? "1 hour" : undefined })
+      yield* enqueued.open
+      assert.deepInclude(yield* Fiber.join(fiber), { _tag: "StorageError", isRetryable: true })
+      assert.deepStrictEqual((yield* scheduler.find([first.job, second.job])).map(({ job }) => job), [first.job])
+    }).pipe(Effect.provide(over(TestDatabase.postgres))))
+}
+
 it.effect("reads the holder of a key from an index, whatever jobs there are", () =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient

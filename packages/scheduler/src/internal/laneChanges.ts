@@ -82,13 +82,20 @@ export const changesOf = (self: LoadedLanes): LanesChanges => {
     stored === undefined || stored === current ? [] : [{ stored, retry }]
   )
   const ended = changed.flatMap(({ retry, stored }) => retry === undefined ? [stored] : [])
+  const delayed = jobs.flatMap((entry) => entry.delayed ?? [])
+  // Written also if their counters are the same, so that a transaction whose snapshot does not have the holder of a key, which it
+  // would accept again, cannot lock the group.
+  const keyed = new Set(
+    [...added, ...delayed].filter(({ uniqueKey }) => uniqueKey !== undefined).map(({ group }) => group)
+  )
   const queuedIn = Map.groupBy(added.filter(({ state }) => state === "queued"), ({ lane }) => lane)
   /** Stored jobs of a lane that keep their slots. */
   const aheadIn = ({ held, lane }: LoadedLane) => held - (queuedIn.get(lane)?.length ?? 0)
   return {
     ended,
     enqueued: placed(added, (lane) => aheadIn(laneById(self, lane)), (lane) => laneById(self, lane).weight),
-    groups: HashMap.toValues(self.groups).filter(({ stored, waiting }) => waiting !== stored.waiting)
+    groups: HashMap.toValues(self.groups)
+      .filter(({ group, stored, waiting }) => waiting !== stored.waiting || keyed.has(group))
       .map(({ group, stored, waiting }) => ({ before: stored, after: { group, waiting } })),
     lanes: lanes.map((lane) => ({ before: lane.stored, after: countersOf(lane) })).filter(isChanged),
     restamped: lanes
@@ -108,7 +115,7 @@ export const changesOf = (self: LoadedLanes): LanesChanges => {
       beside: (queuedIn.get(lane.lane) ?? []).map(({ job }) => job)
     })),
     retried: changed.flatMap(({ retry, stored }) => retry === undefined ? [] : [{ ...stored, millis: retry }]),
-    delayed: jobs.flatMap((entry) => entry.delayed ?? []),
+    delayed,
     postponed: self.postponed
   }
 }

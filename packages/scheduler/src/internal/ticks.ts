@@ -54,6 +54,13 @@ export const dueTicks = (
   return { last: DateTime.makeUnsafe(last), ticks: ticks.map((tick) => DateTime.makeUnsafe(tick)) }
 }
 
+/**
+ * Returns whether a schedule is so far ahead that the clock of the database must have been wrong. After a smaller difference, it
+ * waits, so that a clock that is corrected does not repeat ticks.
+ */
+export const isAhead = (handledUntil: DateTime.Utc, now: DateTime.Utc): boolean =>
+  handledUntil.epochMilliseconds - now.epochMilliseconds > aheadMax
+
 /** Returns the time from `now` until the next tick. */
 export const untilNext = ({ cron }: Pick<Schedule, "cron">, now: DateTime.Utc): Duration.Duration =>
   Duration.millis(nextMillis(cron, now.epochMilliseconds) - now.epochMilliseconds)
@@ -77,3 +84,6 @@ const startOf = (cron: Cron.Cron, catchUp: number, after: number, now: number): 
 
 /** Milliseconds, more than a change of the clocks. */
 const margin = 3 * 3_600_000
+
+/** Milliseconds, 1 day. */
+const aheadMax = 24 * 3_600_000
