@@ -32,7 +32,11 @@ export const start: Effect.Effect<TestRedis, never, Scope.Scope> = Effect.gen(fu
   )
   const socket = join(directory, "redis.sock")
   const server = yield* Effect.acquireRelease(
-    Effect.sync(() => spawn(program, ["--port", "0", "--unixsocket", socket, "--save", "", "--dir", directory])),
+    Effect.sync(() =>
+      spawn(program, ["--port", "0", "--unixsocket", socket, "--save", "", "--dir", directory])
+        // A program that is missing has no output, which `ready` reports.
+        .on("error", () => {})
+    ),
     (server) => Effect.promise(() => ended(server))
   )
   yield* Effect.promise(() => ready(server))
@@ -49,7 +53,8 @@ export const start: Effect.Effect<TestRedis, never, Scope.Scope> = Effect.gen(fu
 
 const ended = (server: ChildProcess) =>
   new Promise<void>((resolve) => {
-    if (server.exitCode !== null || server.signalCode !== null) return resolve()
+    const hasEnded = server.exitCode !== null || server.signalCode !== null
+    if (server.pid === undefined || hasEnded) return resolve()
     server.once("exit", () => resolve())
     server.kill("SIGKILL")
   })
