@@ -1,7 +1,9 @@
 /** Bytes and streams that the tests of the contract share. */
+import { assert } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
 import type { BlobError } from "../../BlobError.ts"
+import { BlobStore } from "../../BlobStore.ts"
 
 /** Returns bytes that differ by position. */
 export const bytesOf = (length: number, seed = 1): Uint8Array => {
@@ -33,6 +35,18 @@ export const options = { bytesMax: 10_000_000, contentType: "video/mp4" }
 
 /** Returns the tag of the reason for which a call fails. */
 export const reasonOf = <A, E>(effect: Effect.Effect<A, E | BlobError>) => Effect.map(Effect.flip(effect), tagOf)
+
+/** Puts an endless stream, which exceeds `bytesMax`. Returns how many chunks of 1,000 bytes were read. */
+export const putEndless = Effect.fnUntraced(function*(key: string, bytesMax: number) {
+  const { put } = yield* BlobStore
+  let chunks = 0
+  const endless = Stream.forever(Stream.sync(() => {
+    chunks++
+    return new Uint8Array(1_000)
+  }))
+  assert.strictEqual(yield* reasonOf(put(key, endless, { bytesMax, contentType: "image/png" })), "TooLarge")
+  return chunks
+})
 
 // -----------------------------------------------------------------------------
 // internal
