@@ -1,5 +1,5 @@
 /** The scheduler of programs without Effect, in memory. */
-import { assert, it } from "@effect/vitest"
+import { assert, it, vi } from "@effect/vitest"
 import {
   AlreadyRunningError,
   createScheduler,
@@ -56,13 +56,36 @@ it("runs jobs in the order of their lane, with plain objects and dates", async (
   assert.deepStrictEqual(await scheduler.verify(), [])
 })
 
-it("starts and ends schedules, and rejects invalid ones", async () => {
+it("enqueues ticks until the schedules are closed, or their signal aborts", async () => {
+  vi.useFakeTimers({ now: new Date("2030-01-01T00:00:30Z"), toFake: ["Date", "setTimeout", "clearTimeout"] })
+  try {
+    await using scheduler = await createScheduler({ memory: true })
+    const ticks: Array<string> = []
+    const each = (name: string) => ({
+      ...ada,
+      name,
+      cron: "* * * * *",
+      payload: (tick: Date) => ticks.push(`${name} ${tick.toISOString().slice(11, 16)}`)
+    })
+    const end = new AbortController()
+    const closed = await scheduler.schedule({ schedules: [each("closed")] })
+    await using _ = await scheduler.schedule({ schedules: [each("aborted")], signal: end.signal })
+    await vi.advanceTimersByTimeAsync(60_000)
+    assert.deepStrictEqual(ticks.toSorted(), ["aborted 00:01", "closed 00:01"])
+    await closed.close()
+    await vi.advanceTimersByTimeAsync(60_000)
+    assert.deepStrictEqual(ticks.slice(2), ["aborted 00:02"])
+    end.abort()
+    await vi.advanceTimersByTimeAsync(60_000)
+    assert.strictEqual(ticks.length, 3)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it("rejects invalid schedules", async () => {
   await using scheduler = await createScheduler({ memory: true })
   const schedule = { ...ada, name: "nightly", cron: "0 3 * * *", payload: (tick: Date) => tick.toISOString() }
-  const end = new AbortController()
-  await using schedules = await scheduler.schedule({ schedules: [schedule], signal: end.signal })
-  end.abort()
-  await schedules.close()
   const invalid = [
     [{ ...schedule, cron: "never" }],
     [{ ...schedule, timeZone: "Mars/Olympus" }],

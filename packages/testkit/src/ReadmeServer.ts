@@ -1,40 +1,50 @@
 /** The server that a README starts, and the `curl` commands that the README sends to it. */
+import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
+import { assert, it } from "vitest"
+import * as TestDatabase from "./TestDatabase.ts"
+
+/**
+ * Declares the test of an example: starts `src/main.ts` in its folder on an empty Postgres, sends the commands of its README in
+ * their order, compares the responses with the comments after the commands, and ends the process with SIGTERM.
+ */
+export const suite = (folder: URL, { commands }: { readonly commands: number }): void =>
+  it("the commands of the README print what it shows, and the process ends when it is asked to", () =>
+    Effect.runPromise(Effect.scoped(Effect.gen(function*() {
+      const databaseUrl = yield* TestDatabase.postgresUrl
+      const { exchanges, exitCode } = yield* Effect.promise(() => run(folder, databaseUrl))
+      assert.deepStrictEqual(exchanges.map(({ body }) => body), exchanges.map(({ shown }) => shown))
+      assert.strictEqual(exchanges.length, commands)
+      assert.strictEqual(exitCode, 0)
+    }))))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
 
 /** A `curl` command of a README. */
-export interface Exchange {
-  readonly command: string
+interface Exchange {
   /** The comment in the line after the command; empty without one. */
   readonly shown: string
   /** The body of the response of the server. */
   readonly body: string
 }
 
-/** Options of `run`. */
-export interface ReadmeServerOptions {
-  /** The file of the README. */
-  readonly readme: URL
-  /** The module that starts the server, which prints its URL first. */
-  readonly main: URL
-  /** Variables of the process. `PORT` is 0. */
-  readonly environment: Readonly<Record<string, string>>
-}
-
-/**
- * Starts the server, sends the commands to it in their order, and ends the process with SIGTERM. Returns the commands with
- * the responses, and the exit code of the process.
- */
-export const run = async (
-  { environment, main, readme }: ReadmeServerOptions
+/** Returns the commands with the responses, and the exit code of the process. The server prints its URL first. */
+const run = async (
+  folder: URL,
+  databaseUrl: string
 ): Promise<{ readonly exchanges: ReadonlyArray<Exchange>; readonly exitCode: number | null }> => {
-  const commands = [...(await readFile(readme, "utf8")).matchAll(/^curl (.*)\n(?:# (.*)\n)?/gm)]
-  const server = spawn(process.execPath, ["--conditions=@kinora/source", fileURLToPath(main)], {
-    env: { ...process.env, ...environment, PORT: "0" },
+  const readme = await readFile(new URL("README.md", folder), "utf8")
+  const commands = [...readme.matchAll(/^curl (.*)\n(?:# (.*)\n)?/gm)]
+  const main = fileURLToPath(new URL("src/main.ts", folder))
+  const server = spawn(process.execPath, ["--conditions=@kinora/source", main], {
+    env: { ...process.env, DATABASE_URL: databaseUrl, PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"]
   })
   const exit = once(server, "exit")
@@ -42,19 +52,13 @@ export const run = async (
   try {
     const url = await Promise.race([urlOf(server), exit])
     if (typeof url !== "string") throw new Error("The server ended before it printed its URL")
-    for (const [, command = "", shown = ""] of commands) {
-      exchanges.push({ command, shown, body: await send(command, url) })
-    }
+    for (const [, command = "", shown = ""] of commands) exchanges.push({ shown, body: await send(command, url) })
   } finally {
     server.kill("SIGTERM")
   }
   const [exitCode] = await exit
   return { exchanges, exitCode }
 }
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
 
 const urlOf = async ({ stdout }: ChildProcess & { readonly stdout: Readable }): Promise<string> => {
   const [line] = await once(createInterface(stdout), "line")
