@@ -8,7 +8,9 @@ import { availableParallelism, tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
 import * as lintTarball from "./lintTarball.ts"
+import * as moduleImports from "./moduleImports.ts"
 import { folderOf, installWithPnpm, type PackedExample, readVersions, runExample } from "./packExamples.ts"
+import { checkImports, type Imports, type Modules } from "./packImports.ts"
 import * as readmeExample from "./readmeExample.ts"
 import * as servedPages from "./servedPages.ts"
 
@@ -19,7 +21,7 @@ Builds and packs all public packages, then checks each (or those named, with or 
   publint   the tarball's manifest and files, warnings included (publint --strict)
   types     every entry point resolves to types for ES modules (arethetypeswrong)
   import    every entry point loads in node, from the tarball installed with its dependencies, except
-            "testing", which only Vitest loads
+            "testing", which only Vitest loads, and imports modules of effect, not its entry points
   private   nothing under ./internal can be imported
   npm       the first example of the README prints something, installed with npm
   pnpm      the same, installed with pnpm by the command of the README
@@ -38,14 +40,9 @@ const root = resolve(import.meta.dirname, "..")
 /** The package that has files and no modules. */
 const consoleName = "@kinora/console"
 
-interface Package {
-  readonly name: string
+interface Package extends Modules {
   readonly version: string
   readonly directory: string
-  /** `.`, `./Ledger`, … */
-  readonly entryPoints: ReadonlyArray<string>
-  /** `./internal/migrations`, … */
-  readonly internals: ReadonlyArray<string>
   /** Names of its programs. A package with programs has no example in its README. */
   readonly programs: ReadonlyArray<string>
 }
@@ -88,6 +85,7 @@ const main = async (): Promise<number> => {
 
   say(`Building ${all.length} packages`)
   await expectSuccess("tsc", ["-b", ...all.map(({ directory }) => directory)])
+  await moduleImports.rewriteAll(all.map(({ directory }) => join(directory, "dist")))
   await expectSuccess("npm", ["run", "build", "--workspace", consoleName])
   const directory = await mkdtemp(join(tmpdir(), "kinora-pack-"))
   // The examples load the same dependencies.
@@ -99,7 +97,10 @@ const main = async (): Promise<number> => {
     say("Installing the tarballs with npm and with pnpm")
     await Promise.all([install(packed, examples, directory), installForPnpm(packed, examples, directory)])
     say(`Checking ${chosen.length} packages\n`)
-    const imports = checkImports(chosen, directory)
+    const imports = checkImports(
+      chosen,
+      (script, specifiers) => expectSuccess("node", ["--input-type=module", "--eval", script, ...specifiers], directory)
+    )
     const reports = await inParallel(chosen, async (self) => {
       const report = await check(self, packed.get(self.name)!, imports, directory)
       say(describe(report))
@@ -241,41 +242,6 @@ const listed = (name: Check["name"], problems: ReadonlyArray<string>): Check => 
   output: problems.join("\n")
 })
 
-/** Problems by package. */
-interface Imports {
-  /** Entry points that do not load. */
-  readonly failed: ReadonlyMap<string, ReadonlyArray<string>>
-  /** Modules that can be imported and should not. */
-  readonly internals: ReadonlyMap<string, ReadonlyArray<string>>
-}
-
-/** Imports all modules of the packages in one process, since most of them load the same modules of `effect`. */
-const checkImports = async (packages: ReadonlyArray<Package>, directory: string): Promise<Imports> => {
-  const specifiersOf = ({ name }: Package, entries: ReadonlyArray<string>) =>
-    entries.map((entry) => name + entry.slice(1))
-  const specifiers = packages.flatMap((self) => [
-    ...specifiersOf(self, self.entryPoints).filter((specifier) => !specifier.endsWith("/testing")),
-    ...specifiersOf(self, self.internals)
-  ])
-  const output = await expectSuccess("node", ["--input-type=module", "--eval", importAll, ...specifiers], directory)
-  // Modules may print while they load.
-  const outcomes = new Map(
-    Object.entries(JSON.parse(output.trimEnd().split("\n").at(-1) ?? "") as Readonly<Record<string, string>>)
-  )
-  const problemsOf = (expected: string, entriesOf: (self: Package) => ReadonlyArray<string>) =>
-    new Map(packages.map((self) => [
-      self.name,
-      specifiersOf(self, entriesOf(self)).flatMap((specifier) => {
-        const outcome = outcomes.get(specifier)
-        return outcome === expected || outcome === undefined ? [] : [`${specifier}: ${outcome}`]
-      })
-    ]))
-  return {
-    failed: problemsOf("loaded", ({ entryPoints }) => entryPoints),
-    internals: problemsOf("ERR_PACKAGE_PATH_NOT_EXPORTED", ({ internals }) => internals)
-  }
-}
-
 /** Runs each program with `--help`, as `npx` does. */
 const checkPrograms = (programs: ReadonlyArray<string>, directory: string): Promise<ReadonlyArray<Check>> =>
   Promise.all(programs.map(async (program) => {
@@ -291,16 +257,6 @@ const checkExample = async ({ name }: Package, directory: string): Promise<Reado
   { name: "npm", ...await runExample(`${folderOf(name)}.ts`, directory, run) },
   { name: "pnpm", ...await runExample("example.ts", join(directory, "pnpm", folderOf(name)), run) }
 ]
-
-/** Imports each module and prints `loaded`, or the code or the text of the error. */
-const importAll = `const outcomes = {}
-for (const specifier of process.argv.slice(1)) {
-  outcomes[specifier] = await import(specifier).then(
-    () => "loaded",
-    (error) => error?.code === "ERR_PACKAGE_PATH_NOT_EXPORTED" ? error.code : String(error?.stack ?? error)
-  )
-}
-console.log(JSON.stringify(outcomes))`
 
 const describe = (report: Report): string => {
   const marks = report.checks.map((check) => `${check.passed ? "✔" : "✘"} ${check.name}`).join("  ")
