@@ -9,3 +9,4 @@ export {
 } from "./internal/promise/errors.ts"
 export { type Plain, toPlain } from "./internal/promise/plain.ts"
 export { runPromise } from "./internal/promise/run.ts"
+export { type TelemetryOptions, withTelemetry } from "./internal/promise/telemetry.ts"

@@ -10,20 +10,25 @@ import * as External from "./external.ts"
 import { openPool } from "./internal/external/openPool.ts"
 import { type Plain, toPlain } from "./internal/promise/plain.ts"
 import { runPromise } from "./internal/promise/run.ts"
+import { type TelemetryOptions, withTelemetry } from "./internal/promise/telemetry.ts"
 import type * as Migrations from "./Migrations.ts"
 import { StorageError } from "./StorageError.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 
 export { type Plain, toPlain } from "./internal/promise/plain.ts"
+export type { TelemetryOptions } from "./internal/promise/telemetry.ts"
 
 /**
  * Where a service stores its data: on the connections of the program's pool of `pg`, on those of a pool of its own, or in
- * the memory of the process, for tests.
+ * the memory of the process, for tests. And where its spans and metrics go.
  */
 export type Storage =
-  | ({ readonly pool: External.PgPool } & SchemaOptions)
-  | ({ readonly url: string } & SchemaOptions)
-  | { readonly memory: true }
+  & (
+    | ({ readonly pool: External.PgPool } & SchemaOptions)
+    | ({ readonly url: string } & SchemaOptions)
+    | { readonly memory: true }
+  )
+  & TelemetryOptions
 
 /** Options of every call. */
 export interface CallOptions {
@@ -102,9 +107,8 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
   const opened = "url" in storage ? await openPool(storage.url) : undefined
   const pool = "pool" in storage ? storage.pool : opened
   const client = pool && External.layerPg(pool)
-  const runtime = ManagedRuntime.make(
-    client === undefined ? layers.memory : Layer.provide(layers.postgres, client)
-  )
+  const layer = client === undefined ? layers.memory : Layer.provide(layers.postgres, client)
+  const runtime = ManagedRuntime.make(withTelemetry(layer, storage))
   const calls = new Set<Promise<unknown>>()
   const openings = new Set<() => Promise<void>>()
   let isClosed = false

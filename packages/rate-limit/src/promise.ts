@@ -8,7 +8,7 @@
  * `StorageFailedError` if the database fails.
  */
 import * as Backend from "@kinora/persistence/Backend"
-import { type CallOptions, type Layers, make, type Plain, type Storage } from "@kinora/persistence/promise"
+import { type CallOptions, type Layers, make, type Plain, type Storage, type TelemetryOptions } from "@kinora/persistence/promise"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Layer } from "effect"
 import * as Budgets from "./Budget.ts"
@@ -34,7 +34,7 @@ export type CreateLimitsOptions = (Storage | RedisStorage) & Service.LimitsOptio
  * Redis, on a client of the program. Its calls belong to no transaction, so `tx` is rejected with a `TypeError`.
  * `Limits.layerRedis` documents what this means.
  */
-export interface RedisStorage extends RedisRateLimitStoreOptions {
+export interface RedisStorage extends RedisRateLimitStoreOptions, TelemetryOptions {
   readonly redis: RedisClient
 }
 
@@ -92,7 +92,7 @@ export interface Limits extends AsyncDisposable {
  * something from them.
  */
 export const createLimits = async (options: CreateLimitsOptions): Promise<Limits> => {
-  const { close, open, run } = await make(layersOf(options), "redis" in options ? { memory: true } : options)
+  const { close, open, run } = await make(layersOf(options), "redis" in options ? { ...options, memory: true } : options)
   return {
     hit: (hit) => run(RateLimits.RateLimit.use((service) => service.hit(hit)), hit, unrefused),
     hitAll: (hits, options = {}) => run(RateLimits.RateLimit.use(({ hitAll }) => hitAll(hits)), options, unrefused),

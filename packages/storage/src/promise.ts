@@ -8,8 +8,8 @@
  * Every call has the rules of the services `BlobStore` and `UrlSigner`. A call that fails throws a `BlobError` with a
  * `code`.
  */
-import { runPromise } from "@kinora/persistence/PromiseApi"
-import { Data, DateTime, Effect, Layer, ManagedRuntime, Redacted, Stream } from "effect"
+import { runPromise, type TelemetryOptions, withTelemetry } from "@kinora/persistence/PromiseApi"
+import { Context, Data, DateTime, Effect, Layer, ManagedRuntime, Redacted, Stream } from "effect"
 import { BlobError as Failure, OutOfRange } from "./BlobError.ts"
 import * as Service from "./BlobStore.ts"
 import * as FileBlobStore from "./FileBlobStore.ts"
@@ -30,6 +30,7 @@ export {
 export type CreateBlobStoreOptions =
   & (FileBlobStore.FileBlobStoreOptions | { readonly memory: true })
   & ResponsiveBlobStore.ResponsiveOptions
+  & TelemetryOptions
 
 /** Bytes to store: all at once, or as they arrive, such as the body of a `Response` or a stream of Node. */
 export type Source = Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
@@ -67,25 +68,24 @@ export interface BlobStore extends AsyncDisposable {
 /** Creates a store. Creates its directory, and removes partial files of crashes while it is open. */
 export const createBlobStore = async (options: CreateBlobStoreOptions): Promise<BlobStore> => {
   const store = "memory" in options ? Service.layerMemory : FileBlobStore.layer(options)
-  const runtime = ManagedRuntime.make(Layer.provide(ResponsiveBlobStore.layer(options), store))
-  const blobs = await runPromise(
-    Effect.flatMap(runtime.contextEffect, (context) => Effect.provideContext(Service.BlobStore, context)),
-    undefined,
-    errorOf
-  )
+  const runtime = ManagedRuntime.make(withTelemetry(Layer.provide(ResponsiveBlobStore.layer(options), store), options))
+  const context = await runPromise(runtime.contextEffect, undefined, errorOf)
+  const blobs = Context.get(context, Service.BlobStore)
+  const run = <A, E>(effect: Effect.Effect<A, E>, signal: AbortSignal | undefined, errorOf: (failure: E) => unknown) =>
+    runPromise(Effect.provideContext(effect, context), signal, errorOf)
   const close = () => runtime.dispose()
   return {
     put: (key, source, { bytesMax, contentType, signal }) =>
-      runPromise(blobs.put(key, streamOf(source), { bytesMax, contentType }), signal, thrown),
+      run(blobs.put(key, streamOf(source), { bytesMax, contentType }), signal, thrown),
     get: (key, { range, signal } = {}) => {
       const found = Effect.flatMap(blobs.head(key), ({ bytes }) =>
         range === undefined || range.end < bytes
-          ? Effect.succeed(readableOf(blobs.get(key, range)))
+          ? Effect.succeed(readableOf(blobs.get(key, range), context))
           : Effect.fail(new Failure({ reason: new OutOfRange({ key, bytes }) })))
-      return runPromise(found, signal, errorOf)
+      return run(found, signal, errorOf)
     },
-    head: (key, { signal } = {}) => runPromise(blobs.head(key), signal, errorOf),
-    delete: (keys, { signal } = {}) => runPromise(blobs.delete(keys), signal, errorOf),
+    head: (key, { signal } = {}) => run(blobs.head(key), signal, errorOf),
+    delete: (keys, { signal } = {}) => run(blobs.delete(keys), signal, errorOf),
     close,
     [Symbol.asyncDispose]: close
   }
@@ -126,8 +126,11 @@ const streamOf = (source: Source): Stream.Stream<Uint8Array, SourceFailed> => {
 }
 
 /** Not by `Stream.toReadableStream`, which opens the file before the reader reads. */
-const readableOf = (stream: Stream.Stream<Uint8Array, Failure>): ReadableStream<Uint8Array> =>
-  ReadableStream.from(Stream.toAsyncIterable(Stream.mapError(stream, errorOf)))
+const readableOf = (
+  stream: Stream.Stream<Uint8Array, Failure>,
+  context: Context.Context<never>
+): ReadableStream<Uint8Array> =>
+  ReadableStream.from(Stream.toAsyncIterableWith(Stream.mapError(stream, errorOf), context))
 
 const thrown = (failure: Failure | SourceFailed): unknown =>
   failure instanceof SourceFailed ? failure.reason : errorOf(failure)

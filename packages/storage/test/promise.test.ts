@@ -1,5 +1,6 @@
 /** Blobs and links of programs without Effect. */
 import { assert, describe, it } from "@effect/vitest"
+import { Layer, Tracer } from "effect"
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import * as path from "node:path"
@@ -43,6 +44,19 @@ const stores: Record<string, (body: (blobs: BlobStore) => Promise<void>) => Prom
       await body(blobs)
     })
 }
+
+it("traces calls with the tracer of `telemetry`", async () => {
+  const names: Array<string> = []
+  const tracer = Tracer.make({
+    span: (options) => {
+      names.push(options.name)
+      return new Tracer.NativeSpan(options)
+    }
+  })
+  await using blobs = await createBlobStore({ memory: true, telemetry: Layer.succeed(Tracer.Tracer, tracer) })
+  await blobs.put("a", bytes, options)
+  assert.include(names, "BlobStore.put")
+})
 
 describe.each(Object.entries(stores))("createBlobStore (%s)", (_name, withStore) => {
   it("returns what was put from bytes, a web stream and a stream of Node, in whole and in part", () =>
