@@ -2,13 +2,12 @@
 import * as OtelMetrics from "@effect/opentelemetry/OtelMetrics"
 import * as OtelTracer from "@effect/opentelemetry/OtelTracer"
 import * as Resource from "@effect/opentelemetry/Resource"
-import { assert, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, it } from "@effect/vitest"
 import { context, trace } from "@opentelemetry/api"
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks"
 import { MetricReader } from "@opentelemetry/sdk-metrics"
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
 import { Effect, Layer, Metric, Tracer } from "effect"
-import { afterAll, beforeAll } from "vitest"
 import { make } from "../src/promise.ts"
 import * as UnitOfWork from "../src/UnitOfWork.ts"
 
@@ -33,7 +32,7 @@ const layers = { memory: UnitOfWork.layerMemory, postgres: UnitOfWork.layerMemor
 
 const lamps = Metric.counter("test_lamps")
 
-const light = Effect.sleep(1).pipe(
+const light = Effect.yieldNow.pipe(
   Effect.withSpan("Lamp.warm"),
   Effect.andThen(Metric.update(lamps, 1)),
   Effect.withSpan("Lamp.light")

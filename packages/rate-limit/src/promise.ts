@@ -8,7 +8,14 @@
  * `StorageFailedError` if the database fails.
  */
 import * as Backend from "@kinora/persistence/Backend"
-import { type CallOptions, type Layers, make, type Plain, type Storage, type TelemetryOptions } from "@kinora/persistence/promise"
+import {
+  type CallOptions,
+  type Layers,
+  make,
+  type Plain,
+  type Storage,
+  type TelemetryOptions
+} from "@kinora/persistence/promise"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Layer } from "effect"
 import * as Budgets from "./Budget.ts"
@@ -92,7 +99,10 @@ export interface Limits extends AsyncDisposable {
  * something from them.
  */
 export const createLimits = async (options: CreateLimitsOptions): Promise<Limits> => {
-  const { close, open, run } = await make(layersOf(options), "redis" in options ? { ...options, memory: true } : options)
+  const { close, open, run } = await make(
+    layersOf(options),
+    "redis" in options ? { ...options, memory: true } : options
+  )
   return {
     hit: (hit) => run(RateLimits.RateLimit.use((service) => service.hit(hit)), hit, unrefused),
     hitAll: (hits, options = {}) => run(RateLimits.RateLimit.use(({ hitAll }) => hitAll(hits)), options, unrefused),
