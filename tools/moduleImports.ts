@@ -5,7 +5,7 @@
  *
  *     node tools/moduleImports.ts    # in all compiled packages
  */
-import { glob, readdir, readFile, writeFile } from "node:fs/promises"
+import { glob, readdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 /** Replaces imports in the modules of these folders. Folders that do not exist, and modules without them, stay as they are. */
@@ -16,7 +16,10 @@ export const rewriteAll = async (folders: ReadonlyArray<string>): Promise<void> 
       const path = join(folder, file)
       const code = await readFile(path, "utf8")
       const rewritten = await rewrite(code)
-      if (rewritten !== code) await writeFile(path, rewritten)
+      if (rewritten === code) continue
+      // Another process may be reading the file.
+      await writeFile(`${path}.new`, rewritten)
+      await rename(`${path}.new`, path)
     }
   }
 }

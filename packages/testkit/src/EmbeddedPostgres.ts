@@ -1,6 +1,6 @@
 /** A Postgres server from npm's binaries, in a directory of the caller. */
-import { createServer } from "node:net"
 import { join } from "node:path"
+import * as FreePort from "./FreePort.ts"
 
 /** A running server. */
 export interface EmbeddedPostgres {
@@ -17,7 +17,7 @@ export const start = async (
   directory: string,
   settings: Readonly<Record<string, string>>
 ): Promise<EmbeddedPostgres> => {
-  const port = await freePort()
+  const port = await FreePort.find()
   const EmbeddedPostgres = await load()
   const postgres = new EmbeddedPostgres({
     databaseDir: join(directory, "postgres"),
@@ -50,19 +50,3 @@ export const load = async () => {
   for (const hook of process.listeners("exit")) if (!exit.includes(hook)) process.off("exit", hook)
   return EmbeddedPostgres
 }
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => {
-        if (typeof address === "object" && address !== null) resolve(address.port)
-        else reject(new Error("no port"))
-      })
-    })
-  })

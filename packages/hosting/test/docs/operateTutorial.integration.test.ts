@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as FreePort from "@kinora/testkit/FreePort"
 import * as MemoryDirectory from "@kinora/testkit/MemoryDirectory"
 import * as TestDatabase from "@kinora/testkit/TestDatabase"
 import { Effect } from "effect"
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
-import { createServer } from "node:net"
+
 import { join } from "node:path"
 import * as Guide from "./Guide.ts"
 import * as Page from "./Page.ts"
@@ -32,13 +33,7 @@ const workspace = Effect.acquireRelease(
   (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
 )
 
-const freePort = Effect.callback<string>((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = String(typeof address === "object" ? address?.port : address)
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
+const freePort = Effect.map(Effect.promise(FreePort.find), String)
 
 /** Puts the last printed value of a kind in place of `gen_…`, as the page tells the reader. */
 const completed = (command: string, printed: string) =>

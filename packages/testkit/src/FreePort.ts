@@ -1,0 +1,13 @@
+/** Ports for programs under test that cannot report which one they listen on. */
+import { once } from "node:events"
+import { type AddressInfo, createServer } from "node:net"
+
+/** Returns a port of 127.0.0.1 on which nothing listens. */
+export const find = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, "close")
+  return port
+}
