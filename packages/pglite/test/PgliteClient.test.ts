@@ -6,15 +6,29 @@ import { openAsBlob } from "node:fs"
 import { inject } from "vitest"
 import { PgliteClient } from "../src/index.ts"
 
+const dump = Effect.promise(() => openAsBlob(inject("pgliteDump")))
+
 /** Starts from the dump of the run, which costs an eighth of an initialisation. */
-const fromDump = Layer.unwrap(
-  Effect.map(
-    Effect.promise(() => openAsBlob(inject("pgliteDump"))),
-    (loadDataDir) => PgliteClient.layer({ loadDataDir })
-  )
-)
+const fromDump = Layer.unwrap(Effect.map(dump, (loadDataDir) => PgliteClient.layer({ loadDataDir })))
+
+const withBuffers = (bufferBytes: number) =>
+  Layer.unwrap(Effect.map(dump, (loadDataDir) => PgliteClient.layer({ loadDataDir, bufferBytes })))
+
+layer(withBuffers(1024 * 1024 + 1), { excludeTestServices: true })("PgliteClient with `bufferBytes`", (it) => {
+  it.effect("has a buffer cache of at least this size", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`SHOW shared_buffers`, [{ shared_buffers: "1032kB" }])
+    }))
+})
 
 layer(fromDump, { excludeTestServices: true })("PgliteClient", (it) => {
+  it.effect("has a buffer cache of 32 MiB", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`SHOW shared_buffers`, [{ shared_buffers: "32MB" }])
+    }))
+
   it.effect("delays statements of other connections until an open transaction ends", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -1,5 +1,6 @@
 /** An empty PGlite per suite, for a tenth of the time in which one starts. */
 import { PGlite } from "@electric-sql/pglite"
+import { PgliteClient } from "@kinora/pglite"
 import { Effect } from "effect"
 import { openAsBlob } from "node:fs"
 import { inject } from "vitest"
@@ -29,7 +30,12 @@ const idle: Array<PGlite> = []
 const idleMax = 1
 
 const start = async (): Promise<PGlite> =>
-  InFlight.observePglite(await PGlite.create({ loadDataDir: await openAsBlob(inject("pgliteDump")) }))
+  InFlight.observePglite(
+    await PGlite.create({
+      startParams: PgliteClient.startParams(),
+      loadDataDir: await openAsBlob(inject("pgliteDump"))
+    })
+  )
 
 /**
  * Removes what suites create, and the state of the session. Returns `false` if something is left, in which case the
