@@ -10,7 +10,7 @@ import { reads } from "./internal/sql/reads.ts"
 import * as Tables from "./migrations.ts"
 
 export { deleteEnded } from "./internal/sql/changes.ts"
-export type { KeyTable } from "./internal/sql/keyTable.ts"
+export { type KeyTable, termsFields, toTerms } from "./internal/sql/keyTable.ts"
 
 /** The table of this package. The store itself runs no DDL. */
 export const migrations: Relocatable = Tables.migrations

@@ -67,6 +67,26 @@ export const keyColumns = (sql: SqlClient.SqlClient, { metadata, owner }: KeyTab
   }
   `)
 
+/** The fields of a row with `key.expires_at` and `key.restrictions`. */
+export const termsFields = {
+  expires_at: Schema.NullOr(Rows.timestamptz),
+  restrictions: Schema.Struct({
+    scopes: Schema.optionalKey(Schema.Array(Schema.String)),
+    networks: Schema.optionalKey(Schema.Array(Schema.String))
+  })
+}
+
+/** Returns the terms of a row: `unrestricted` itself, if nothing is restricted. */
+export const toTerms = ({ expires_at, restrictions }: Schema.Struct.Type<typeof termsFields>): KeyTerms =>
+  expires_at === null && Object.keys(restrictions).length === 0 ? unrestricted : {
+    expiresAt: Option.fromNullOr(expires_at),
+    scopes: Option.fromUndefinedOr(restrictions.scopes),
+    networks: Option.map(
+      Option.fromUndefinedOr(restrictions.networks),
+      (networks) => networks.map(IpNetwork.fromStringUnsafe)
+    )
+  }
+
 /** The fields of a row with `keyColumns`. */
 export const keyFields = {
   id: Schema.String,
@@ -76,13 +96,9 @@ export const keyFields = {
   prefix: Schema.String,
   created_at: Rows.timestamptz,
   created_by: Schema.NullOr(Schema.String),
-  expires_at: Schema.NullOr(Rows.timestamptz),
   last_used_at: Schema.NullOr(Rows.timestamptz),
   revoked_at: Schema.NullOr(Rows.timestamptz),
-  restrictions: Schema.Struct({
-    scopes: Schema.optionalKey(Schema.Array(Schema.String)),
-    networks: Schema.optionalKey(Schema.Array(Schema.String))
-  }),
+  ...termsFields,
   metadata: Schema.Record(Schema.String, Schema.Json)
 }
 
@@ -104,19 +120,6 @@ export const toKey = ({ owner }: KeyTable) => (row: Schema.Struct.Type<typeof ke
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** Returns the terms of a row: `unrestricted` itself, if nothing is restricted. */
-const toTerms = (
-  { expires_at, restrictions }: Pick<Schema.Struct.Type<typeof keyFields>, "expires_at" | "restrictions">
-): KeyTerms =>
-  expires_at === null && Object.keys(restrictions).length === 0 ? unrestricted : {
-    expiresAt: Option.fromNullOr(expires_at),
-    scopes: Option.fromUndefinedOr(restrictions.scopes),
-    networks: Option.map(
-      Option.fromUndefinedOr(restrictions.networks),
-      (networks) => networks.map(IpNetwork.fromStringUnsafe)
-    )
-  }
 
 /** Returns what the column `restrictions` holds of terms. */
 const restrictionsOf = ({ networks, scopes }: KeyTerms) => ({
