@@ -4,7 +4,7 @@ import { createMiddleware } from "hono/factory"
 
 export const keys = await createApiKeys({ memory: true }) // { pool } or { url } stores the keys in Postgres
 
-/** Lets requests pass whose key has the scope. */
+/** Rejects requests without a key that has the scope. */
 const authenticated = (scope: string) =>
   createMiddleware<{ Variables: { key: ApiKey } }>(async (c, next) => {
     const [, sent] = /^Bearer (\S+)$/i.exec(c.req.header("authorization") ?? "") ?? []

@@ -30,17 +30,7 @@ export const makeKeys = Effect.fnUntraced(function*({ accounts: { get, open }, f
   const store = yield* AccountStore
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const { changeOf, withBudget, withBudgets } = makeBudgets(store)
-  const keys = yield* Effect.provideService(
-    ApiKeysKeys.make({
-      prefix: ApiKey.prefix,
-      keysMax,
-      metadataCharsMax,
-      forget: (changed) =>
-        forget(({ account, keyId }) => "id" in changed ? keyId === changed.id : account.id === changed.owner)
-    }),
-    ApiKeyStore,
-    store
-  )
+  const keys = yield* makeStored({ forget, keysMax })
 
   /** Locks the account, unless it is deleted. Its keys in the cache stay. */
   const lock = Effect.fnUntraced(function*(account: AccountId) {
@@ -105,6 +95,18 @@ export const makeKeys = Effect.fnUntraced(function*({ accounts: { get, open }, f
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Creates the keys without models and budgets. */
+const makeStored = Effect.fnUntraced(function*({ forget, keysMax }: Pick<KeysOptions, "forget" | "keysMax">) {
+  const make = ApiKeysKeys.make({
+    prefix: ApiKey.prefix,
+    keysMax,
+    metadataCharsMax,
+    forget: (changed) =>
+      forget(({ account, keyId }) => "id" in changed ? keyId === changed.id : account.id === changed.owner)
+  })
+  return yield* Effect.provideService(make, ApiKeyStore, yield* AccountStore)
+})
 
 /** The models of a key, with `KeyTerms.modelsMax` ids of which every character is escaped. */
 const metadataCharsMax = KeyTerms.modelsMax * (6 * KeyTerms.modelCharsMax + 3) + 100
