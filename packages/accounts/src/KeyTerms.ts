@@ -47,7 +47,10 @@ export const hasModel = ({ models }: KeyTerms, model: string): boolean =>
 /** Returns what is wrong with the terms of a new key, or `undefined`. */
 export const problemOf = (terms: KeyTerms, now: DateTime.Utc): string | undefined =>
   Terms.problemOf(terms, now) ??
-    (Option.exists(terms.models, (models) => !(models.length > 0 && models.length <= modelsMax && models.every(isModel)))
+    (Option.exists(
+        terms.models,
+        (models) => !(models.length > 0 && models.length <= modelsMax && models.every(isModel))
+      )
       ? `The key must have 1 to ${modelsMax} models, whose ids have 1 to ${modelCharsMax} characters.`
       : undefined)
 

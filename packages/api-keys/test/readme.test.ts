@@ -11,8 +11,7 @@ it("prints what the first example of the README prints", async () => {
 it("lets requests pass by their key, as the README's example for Hono does", async () => {
   const { app, keys } = await import("../example/hono.ts")
   const { key } = await keys.create({ owner: "ada", name: "laptop", scopes: ["read"] })
-  const send = (method: string, authorization: string) =>
-    app.request("/orders", { method, headers: { authorization } })
+  const send = (method: string, authorization: string) => app.request("/orders", { method, headers: { authorization } })
   assert.strictEqual((await send("GET", "")).status, 401)
   assert.strictEqual((await send("GET", `Bearer ${key}x`)).status, 401)
   assert.deepStrictEqual(await (await send("GET", `Bearer ${key}`)).json(), { ordersOf: "ada" })
