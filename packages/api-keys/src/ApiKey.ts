@@ -40,8 +40,11 @@ export interface NewKey {
 /** Maximum length of the name of a key, in UTF-16 code units. */
 export const nameCharsMax = 100
 
-/** Maximum length of an owner and of an author, in UTF-16 code units. */
+/** Maximum length of an owner, in UTF-16 code units. */
 export const ownerCharsMax = 255
+
+/** Maximum length of an author, in UTF-16 code units. */
+export const authorCharsMax = 1_024
 
 /** Maximum nesting of metadata. The metadata itself is the first level. */
 export const metadataDepthMax = 8
@@ -50,8 +53,11 @@ export const metadataDepthMax = 8
 export const isName = (text: string): boolean =>
   text.length <= nameCharsMax && text.trim() !== "" && !/\p{Cc}/u.test(text) && text.isWellFormed()
 
-/** Returns whether `text` can name an owner or an author: any text of 1 to `ownerCharsMax` characters without NUL. */
-export const isOwner = (text: string): boolean => text !== "" && text.length <= ownerCharsMax && isStorable(text)
+/** Returns whether `text` can name an owner: any text of 1 to `ownerCharsMax` characters without NUL. */
+export const isOwner = (text: string): boolean => isText(text, ownerCharsMax)
+
+/** Returns whether `text` can name an author: any text of 1 to `authorCharsMax` characters without NUL. */
+export const isAuthor = (text: string): boolean => isText(text, authorCharsMax)
 
 /** Returns what is wrong with metadata whose JSON has at most `charsMax` characters, or `undefined`. */
 export const metadataProblemOf = (metadata: unknown, charsMax: number): string | undefined => {
@@ -66,6 +72,8 @@ export const metadataProblemOf = (metadata: unknown, charsMax: number): string |
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const isText = (text: string, charsMax: number): boolean => text !== "" && text.length <= charsMax && isStorable(text)
 
 /** Returns whether Postgres can store a text. */
 const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()

@@ -62,14 +62,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOf
         for (const owner of ["", "a\0", "\udc00", "x".repeat(ApiKey.ownerCharsMax + 1)]) {
           assert.strictEqual(yield* reasonOf(host.create({ owner, name: "key" })), "OwnerInvalid")
           assert.strictEqual(yield* reasonOf(host.list(owner)), "OwnerInvalid")
-          const author = host.create({ owner: makeOwner(), name: "key", createdBy: owner })
-          assert.strictEqual(yield* reasonOf(author), "OwnerInvalid")
         }
         const owner = "x".repeat(ApiKey.ownerCharsMax)
+        const createdBy = "x".repeat(ApiKey.authorCharsMax)
+        for (const author of ["", "a\0", "\udc00", `${createdBy}x`]) {
+          assert.strictEqual(yield* reasonOf(host.create({ owner, name: "key", createdBy: author })), "OwnerInvalid")
+        }
         for (const name of ["", " ", "a\nb", "a\0", "\udc00", "a".repeat(ApiKey.nameCharsMax + 1)]) {
           assert.strictEqual(yield* reasonOf(host.create({ owner, name })), "NameInvalid")
         }
-        yield* host.create({ owner, name: "a".repeat(ApiKey.nameCharsMax), createdBy: owner })
+        yield* host.create({ owner, name: "a".repeat(ApiKey.nameCharsMax), createdBy })
         assert.strictEqual((yield* host.list(owner)).length, 1)
       }))
 

@@ -1,6 +1,15 @@
 /** Checks of commands. */
 import { DateTime, Effect, Option } from "effect"
-import { type ApiKey, isName, isOwner, type KeyId, nameCharsMax, ownerCharsMax } from "../ApiKey.ts"
+import {
+  type ApiKey,
+  authorCharsMax,
+  isAuthor,
+  isName,
+  isOwner,
+  type KeyId,
+  nameCharsMax,
+  ownerCharsMax
+} from "../ApiKey.ts"
 import * as Errors from "../ApiKeysError.ts"
 import type { ApiKeyStore } from "../ApiKeyStore.ts"
 import { hasExpired } from "../KeyTerms.ts"
@@ -9,11 +18,15 @@ import { hasExpired } from "../KeyTerms.ts"
 export const refuse = (reason: Errors.ApiKeysErrorReason) => new Errors.ApiKeysError({ reason })
 
 /** Fails if a text cannot be an owner. */
-export const validOwner = (owner: string) => valid(isOwner(owner), ownerInvalid("owner"))
+export const validOwner = (owner: string) =>
+  valid(isOwner(owner), () => new Errors.OwnerInvalid({ field: "owner", charsMax: ownerCharsMax }))
 
 /** Fails if a text cannot be an author. */
 export const validAuthor = (author: string | null) =>
-  valid(author === null || isOwner(author), ownerInvalid("createdBy"))
+  valid(
+    author === null || isAuthor(author),
+    () => new Errors.OwnerInvalid({ field: "createdBy", charsMax: authorCharsMax })
+  )
 
 /** Fails if a text cannot be the name of a key. */
 export const validName = (name: string) => valid(isName(name), () => new Errors.NameInvalid({ charsMax: nameCharsMax }))
@@ -34,7 +47,5 @@ export const makeFindActive = (store: ApiKeyStore["Service"]) =>
 
 const valid = (isValid: boolean, reason: () => Errors.ApiKeysErrorReason) =>
   isValid ? Effect.void : Effect.fail(refuse(reason()))
-
-const ownerInvalid = (field: "createdBy" | "owner") => () => new Errors.OwnerInvalid({ field, charsMax: ownerCharsMax })
 
 const hasEnded = ({ revokedAt, terms }: ApiKey, at: DateTime.Utc) => Option.isSome(revokedAt) || hasExpired(terms, at)

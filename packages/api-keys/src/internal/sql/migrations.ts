@@ -17,7 +17,7 @@ export const createKey = Migrations.statements((sql) => [
       restrictions jsonb NOT NULL,
       metadata jsonb NOT NULL CHECK (jsonb_typeof(metadata) = 'object'),
       created_at timestamptz NOT NULL,
-      created_by text CHECK (length(created_by) BETWEEN 1 AND 255),
+      created_by text CHECK (length(created_by) BETWEEN 1 AND 1024),
       expires_at timestamptz,
       last_used_at timestamptz,
       revoked_at timestamptz
