@@ -165,13 +165,13 @@ export interface AccountsSweepOptions extends Sweep.LayerSweepOptions {
 /** Creates the service over the surrounding store. Records collected uses when the scope closes. */
 export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
   const { findOwners, noteUses } = yield* AccountStore
-  const { forget, verify } = yield* Verification.make<Identity>({
+  const { evict, verify } = yield* Verification.make<Identity>({
     ...options,
     prefix: ApiKey.prefix,
     noteUses,
     find: (hashes) => Effect.map(findOwners(hashes), (owners) => owners.map(toFound))
   })
-  const accounts = yield* makeAccountChanges(forget)
+  const accounts = yield* makeAccountChanges(evict)
   const { changeEmail, create, findByEmail, get, plans, resume, setPlan, suspend } = accounts
   return Accounts.of({
     create,
@@ -183,7 +183,7 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
     resume,
     setPlan,
     plans,
-    ...(yield* makeKeys({ accounts, forget, keysMax: options.keysMax })),
+    ...(yield* makeKeys({ accounts, evict, keysMax: options.keysMax })),
     spending: yield* makeKeySpendings,
     ...(yield* makeDeletion(accounts)),
     ...(yield* makeWallet(accounts)),

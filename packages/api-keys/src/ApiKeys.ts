@@ -41,7 +41,7 @@ export interface Client {
 }
 
 /** Options for `layerWith` and `layerPostgres`. */
-export interface ApiKeysOptions extends Verification.VerificationLimits, Omit<Keys.KeysOptions, "forget" | "prefix"> {
+export interface ApiKeysOptions extends Verification.VerificationLimits, Omit<Keys.KeysOptions, "evict" | "prefix"> {
   /** The text that all keys begin with: 1 to 32 letters, digits, `_` and `-`. Default `sk_`. */
   readonly prefix?: string | undefined
 }
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function*(
   ApiKeyStore | Scope.Scope | SecureRandom.SecureRandom | UnitOfWork.UnitOfWork
 > {
   const { findActive, noteUses } = yield* ApiKeyStore
-  const { forget, verify } = yield* Verification.make<ApiKey>({
+  const { evict, verify } = yield* Verification.make<ApiKey>({
     ...options,
     prefix,
     noteUses,
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function*(
   const keys = yield* Keys.make({
     ...options,
     prefix,
-    forget: (changed) => forget(({ id, owner }) => "id" in changed ? id === changed.id : owner === changed.owner)
+    evict: (changed) => evict(({ id, owner }) => "id" in changed ? id === changed.id : owner === changed.owner)
   })
   return ApiKeys.of({
     ...keys,

@@ -26,7 +26,7 @@ export interface KeysOptions {
   /** Maximum length of the JSON of metadata, in UTF-16 code units. Default 4,096. */
   readonly metadataCharsMax?: number | undefined
   /** Removes the keys from caches when the open unit commits. */
-  readonly forget: (changed: Changed) => Effect.Effect<void>
+  readonly evict: (changed: Changed) => Effect.Effect<void>
 }
 
 /** Creates, rolls, renames, lists and revokes keys. A key of another owner is not found. */
@@ -68,7 +68,7 @@ export interface Keys {
 
 /** Creates the methods over the surrounding store. Dies if the prefix is invalid. */
 export const make = Effect.fnUntraced(function*(
-  { forget, keysMax = 100, metadataCharsMax = 4_096, prefix }: KeysOptions
+  { evict, keysMax = 100, metadataCharsMax = 4_096, prefix }: KeysOptions
 ): Effect.fn.Return<Keys, never, ApiKeyStore | SecureRandom.SecureRandom | UnitOfWork> {
   const store = yield* ApiKeyStore
   const { atomically } = yield* UnitOfWork
@@ -79,12 +79,12 @@ export const make = Effect.fnUntraced(function*(
     yield* validOwner(owner)
     yield* store.lockOwner(owner)
     const count = yield* change
-    yield* forget({ owner })
+    yield* evict({ owner })
     return count
   }, atomically)
 
   return {
-    ...(yield* makeNewKeys({ forget, keysMax, metadataCharsMax, prefix })),
+    ...(yield* makeNewKeys({ evict, keysMax, metadataCharsMax, prefix })),
 
     rename: Effect.fn("ApiKeys.rename")(function*(owner: string, id: ApiKey.KeyId, name: string) {
       yield* validOwner(owner)
@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function*(
       yield* store.lockOwner(owner)
       const record = yield* findActive(owner, id)
       yield* store.saveName(id, name)
-      yield* forget({ id })
+      yield* evict({ id })
       return { ...record, name }
     }, atomically),
 
@@ -111,7 +111,7 @@ export const make = Effect.fnUntraced(function*(
       yield* validOwner(owner)
       const record = yield* store.revokeKey(owner, id, yield* DateTime.now)
       if (Option.isNone(record)) return yield* refuse(new KeyNotFound({ owner, id }))
-      yield* forget({ id })
+      yield* evict({ id })
       return record.value
     }, atomically),
 

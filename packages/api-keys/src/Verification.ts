@@ -46,7 +46,7 @@ export interface Verification<A> {
    */
   readonly verify: (key: Redacted.Redacted) => Effect.Effect<Option.Option<A>, StorageError>
   /** Removes the keys whose value matches from the cache when the open unit commits. */
-  readonly forget: (matches: (value: A) => boolean) => Effect.Effect<void>
+  readonly evict: (matches: (value: A) => boolean) => Effect.Effect<void>
 }
 
 /** Creates a verification. Records collected uses when the scope closes. Dies if the prefix is invalid. */
@@ -108,6 +108,6 @@ export const make = Effect.fnUntraced(function*<A>(
           return answer.effect
         })
       }),
-    forget: (matches) => afterCommit(Effect.sync(() => cache.forget(matches)))
+    evict: (matches) => afterCommit(Effect.sync(() => cache.evict(matches)))
   }
 })

@@ -13,7 +13,7 @@ import * as Plan from "../Plan.ts"
 export type AccountChanges = Effect.Success<ReturnType<typeof makeAccountChanges>>
 
 /** Creates the methods. */
-export const makeAccountChanges = Effect.fnUntraced(function*(forget: Verification<Identity>["forget"]) {
+export const makeAccountChanges = Effect.fnUntraced(function*(evict: Verification<Identity>["evict"]) {
   const store = yield* AccountStore
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const random = yield* SecureRandom.SecureRandom
@@ -25,7 +25,7 @@ export const makeAccountChanges = Effect.fnUntraced(function*(forget: Verificati
   /** Locks and returns the account, which may be deleted. Removes it from the cache when the unit commits. */
   const lock = Effect.fnUntraced(function*(id: AccountId) {
     const account = yield* orNotFound(id, yield* store.lockAccount(id))
-    yield* forget((identity) => identity.account.id === id)
+    yield* evict((identity) => identity.account.id === id)
     return account
   })
 

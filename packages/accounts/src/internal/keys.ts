@@ -20,17 +20,17 @@ import { metadataOf, toRecord } from "./keyRecords.ts"
 /** Options for `makeKeys`. */
 export interface KeysOptions {
   readonly accounts: AccountChanges
-  readonly forget: Verification<Identity>["forget"]
+  readonly evict: Verification<Identity>["evict"]
   /** Maximum number of active keys of an account. Default 100. */
   readonly keysMax: number | undefined
 }
 
 /** Creates the methods of `Accounts` for keys. */
-export const makeKeys = Effect.fnUntraced(function*({ accounts: { get, open }, forget, keysMax }: KeysOptions) {
+export const makeKeys = Effect.fnUntraced(function*({ accounts: { get, open }, evict, keysMax }: KeysOptions) {
   const store = yield* AccountStore
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const { changeOf, withBudget, withBudgets } = makeBudgets(store)
-  const keys = yield* makeStored({ forget, keysMax })
+  const keys = yield* makeStored({ evict, keysMax })
 
   /** Locks the account, unless it is deleted. Its keys in the cache stay. */
   const lock = Effect.fnUntraced(function*(account: AccountId) {
@@ -97,13 +97,13 @@ export const makeKeys = Effect.fnUntraced(function*({ accounts: { get, open }, f
 // -----------------------------------------------------------------------------
 
 /** Creates the keys without models and budgets. */
-const makeStored = Effect.fnUntraced(function*({ forget, keysMax }: Pick<KeysOptions, "forget" | "keysMax">) {
+const makeStored = Effect.fnUntraced(function*({ evict, keysMax }: Pick<KeysOptions, "evict" | "keysMax">) {
   const make = ApiKeysKeys.make({
     prefix: ApiKey.prefix,
     keysMax,
     metadataCharsMax,
-    forget: (changed) =>
-      forget(({ account, keyId }) => "id" in changed ? keyId === changed.id : account.id === changed.owner)
+    evict: (changed) =>
+      evict(({ account, keyId }) => "id" in changed ? keyId === changed.id : account.id === changed.owner)
   })
   return yield* Effect.provideService(make, ApiKeyStore, yield* AccountStore)
 })

@@ -42,13 +42,13 @@ export interface KeyCache<A> {
 
   /**
    * Call it before reading the store; the age of the results counts from `now`. The
-   * returned function caches a result, unless `forget` was called in between, since the
+   * returned function caches a result, unless `evict` was called in between, since the
    * store may have been read before that change.
    */
   readonly startLoading: (now: bigint) => (hash: string, answer: Answer<A>) => void
 
   /** Removes the keys whose value matches. */
-  readonly forget: (matches: (value: A) => boolean) => void
+  readonly evict: (matches: (value: A) => boolean) => void
 }
 
 /** Creates a cache of at most `entriesMax` keys and as many unknown hashes. */
@@ -75,7 +75,7 @@ export const make = <A>(
         setBounded(isKnown ? known : unknown, entriesMax, hash, { answer, loadedAt: now })
       }
     },
-    forget: (matches) => {
+    evict: (matches) => {
       changes++
       for (const [hash, { answer }] of known) {
         if (Option.exists(answer.value, matches)) known.delete(hash)

@@ -16,12 +16,12 @@ export interface NewKeysOptions {
   /** Maximum number of active keys of an owner. */
   readonly keysMax: number
   readonly metadataCharsMax: number
-  readonly forget: (changed: Changed) => Effect.Effect<void>
+  readonly evict: (changed: Changed) => Effect.Effect<void>
 }
 
 /** Creates the methods that return a new key. */
 export const makeNewKeys = Effect.fnUntraced(function*(
-  { forget, keysMax, metadataCharsMax, prefix }: NewKeysOptions
+  { evict, keysMax, metadataCharsMax, prefix }: NewKeysOptions
 ) {
   const store = yield* ApiKeyStore
   const { atomically } = yield* UnitOfWork
@@ -60,7 +60,7 @@ export const makeNewKeys = Effect.fnUntraced(function*(
         id,
         Option.match(terms.expiresAt, { onNone: () => until, onSome: (end) => DateTime.min(end, until) })
       )
-      yield* forget({ id })
+      yield* evict({ id })
       return rolled
     }, atomically)
   }
