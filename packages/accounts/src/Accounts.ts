@@ -5,17 +5,17 @@
  * revocation, a suspension or a new plan takes effect on other hosts. On the host that
  * made the change it takes effect when the change commits.
  */
+import * as Verification from "@kinora/api-keys/Verification"
 import { Backend, type StorageError, Sweep, type UnitOfWork } from "@kinora/persistence"
-import { Context, Duration, Effect, Layer, type Option, type Redacted } from "effect"
+import { Context, type Duration, Effect, Layer, Option, type Redacted } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { Account, AccountId, AccountSearch } from "./Account.ts"
 import type { AccountsError } from "./AccountsError.ts"
-import type { AccountStore, PlanName } from "./AccountStore.ts"
+import { AccountStore, type KeyOwner, type PlanName } from "./AccountStore.ts"
+import * as ApiKey from "./ApiKey.ts"
 import type { Identity } from "./Identity.ts"
 import { makeAccountChanges } from "./internal/accountChanges.ts"
-import { makeAuthentication } from "./internal/authentication.ts"
 import { makeDeletion } from "./internal/deletion.ts"
-import * as KeyCache from "./internal/keyCache.ts"
 import { makeKeys } from "./internal/keys.ts"
 import { makeKeySpendings } from "./internal/keySpendings.ts"
 import { makeList } from "./internal/listAccounts.ts"
@@ -151,15 +151,9 @@ export class Accounts extends Context.Service<
 >()("@kinora/accounts/Accounts") {}
 
 /** Options for `layerWith` and `layerPostgres`. */
-export interface AccountsOptions {
-  /** Maximum age of a cached key. Default 5 seconds. */
-  readonly revocationWithin?: Duration.Input | undefined
-  /** Maximum number of cached keys, and of cached unknown keys. Default 10,000. */
-  readonly keysCachedMax?: number | undefined
+export interface AccountsOptions extends Verification.VerificationLimits {
   /** Maximum number of active keys of an account. Default 100. */
   readonly keysMax?: number | undefined
-  /** How long uses of keys are collected before they are recorded. Default 10 seconds. */
-  readonly usesWrittenWithin?: Duration.Input | undefined
 }
 
 /** Options for `layerSweep`. */
@@ -170,11 +164,14 @@ export interface AccountsSweepOptions extends Sweep.LayerSweepOptions {
 
 /** Creates the service over the surrounding store. Records collected uses when the scope closes. */
 export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
-  const { keysCachedMax = 10_000, keysMax = 100, revocationWithin = "5 seconds", usesWrittenWithin = "10 seconds" } =
-    options
-  const cache = KeyCache.make({ maxAge: Duration.toNanosUnsafe(revocationWithin), entriesMax: keysCachedMax })
-  const accounts = yield* makeAccountChanges(cache)
-  const authenticate = yield* makeAuthentication({ cache, keysMax: keysCachedMax, writtenWithin: usesWrittenWithin })
+  const { findOwners, noteUses } = yield* AccountStore
+  const { evict, verify } = yield* Verification.make<Identity>({
+    ...options,
+    prefix: ApiKey.prefix,
+    noteUses,
+    find: (hashes) => Effect.map(findOwners(hashes), (owners) => owners.map(toFound))
+  })
+  const accounts = yield* makeAccountChanges(evict)
   const { changeEmail, create, findByEmail, get, plans, resume, setPlan, suspend } = accounts
   return Accounts.of({
     create,
@@ -186,12 +183,12 @@ export const make = Effect.fnUntraced(function*(options: AccountsOptions = {}) {
     resume,
     setPlan,
     plans,
-    ...(yield* makeKeys({ accounts, cache, keysMax })),
+    ...(yield* makeKeys({ accounts, evict, keysMax: options.keysMax })),
     spending: yield* makeKeySpendings,
     ...(yield* makeDeletion(accounts)),
     ...(yield* makeWallet(accounts)),
     ...(yield* makeSubscriptions(accounts)),
-    authenticate
+    authenticate: verify
   })
 })
 
@@ -237,3 +234,14 @@ export const layerSweep = (
       run: (limit) => Accounts.use(({ spending }) => spending.deleteOld(limit))
     })
   )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const toFound = ({ account, budgetLine, hash, key, lastUsedAt, terms }: KeyOwner): Verification.FoundKey<Identity> => ({
+  hash,
+  key,
+  lastUsedAt,
+  value: { account, keyId: key, terms, ...Option.isSome(budgetLine) && { budgetLine: budgetLine.value } }
+})

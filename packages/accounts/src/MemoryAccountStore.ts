@@ -1,11 +1,11 @@
 /** Stores accounts in the memory of the process, for tests and for hosts that keep nothing. */
+import * as MemoryApiKeyStore from "@kinora/api-keys/MemoryApiKeyStore"
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Layer, Option } from "effect"
-import { type Account, type AccountId, emailKey, erasedEmail } from "./Account.ts"
-import { AccountStore, type KeyOwner, type KeyUse } from "./AccountStore.ts"
-import type { ApiKey, KeyId } from "./ApiKey.ts"
+import { type Account, AccountId, emailKey, erasedEmail } from "./Account.ts"
+import { AccountStore, type KeyOwner } from "./AccountStore.ts"
+import { termsOf } from "./internal/keyRecords.ts"
 import { makeKeyLines } from "./internal/memoryKeyLines.ts"
-import { hasExpired } from "./KeyTerms.ts"
 import type { Plan, PlanGroup } from "./Plan.ts"
 import type { Movement, MovementName } from "./Wallet.ts"
 
@@ -37,8 +37,7 @@ const makeTables = ({ access, makeMap }: UnitOfWork.MemoryBackend["Service"]) =>
   access,
   accounts: makeMap<AccountId, Account>(),
   accountsByEmail: makeMap<string, AccountId>(),
-  keys: makeMap<KeyId, ApiKey>(),
-  keysByHash: makeMap<string, KeyId>(),
+  keys: MemoryApiKeyStore.makeTable({ makeMap }),
   lines: makeKeyLines({ access, makeMap }),
   movements: makeMap<string, Movement>()
 })
@@ -155,118 +154,46 @@ const movementMethods = (tables: Tables) => {
 }
 
 const keyMethods = (tables: Tables) => {
-  const { access, keys, keysByHash, lines } = tables
-  const keysOf = (account: AccountId) => Array.from(keys.values()).filter((key) => key.account === account)
+  const { access, keys, lines } = tables
   return {
-    countKeys: (account, at) =>
-      access(() =>
-        keysOf(account).filter(({ revokedAt, terms }) => Option.isNone(revokedAt) && !hasExpired(terms, at)).length
-      ),
-    insertKey: (key, hash) =>
+    ...MemoryApiKeyStore.makeStore({ access }, keys),
+    deleteEnded: (before, limit) =>
       access(() => {
-        keys.set(key.id, key)
-        keysByHash.set(hash, key.id)
+        const count = MemoryApiKeyStore.deleteEnded(keys, before, limit)
+        const kept = new Set(keys.all().map(({ line }) => line))
+        lines.remove((line) => !kept.has(line))
+        return count
       }),
-    listKeys: (account, limit) =>
-      access(() =>
-        keysOf(account).toSorted((a, b) =>
-          Number(Option.isSome(a.revokedAt)) - Number(Option.isSome(b.revokedAt)) || (a.id < b.id ? 1 : -1)
-        ).slice(0, limit).map(lines.withBudget)
-      ),
-    findKey: (account, id) =>
-      access(() =>
-        Option.fromUndefinedOr(keys.get(id)).pipe(
-          Option.filter((key) => key.account === account),
-          Option.map(lines.withBudget)
-        )
-      ),
-    saveExpiry: (id, expiresAt) =>
-      access(() => {
-        const key = keys.get(id)
-        if (key !== undefined) keys.set(id, { ...key, terms: { ...key.terms, expiresAt: Option.some(expiresAt) } })
-      }),
-    saveName: (id, name) =>
-      access(() => {
-        const key = keys.get(id)
-        if (key !== undefined) keys.set(id, { ...key, name })
-      }),
-    revokeKey: (account, id, at) =>
-      access(() => {
-        const key = keys.get(id)
-        if (key === undefined || key.account !== account) return Option.none()
-        const revoked = { ...key, revokedAt: Option.orElseSome(key.revokedAt, () => at) }
-        keys.set(id, revoked)
-        return Option.some(lines.withBudget(revoked))
-      }),
-    revokeKeys: (account, at) =>
-      access(() =>
-        keysOf(account).forEach((key) =>
-          keys.set(key.id, { ...key, revokedAt: Option.orElseSome(key.revokedAt, () => at) })
-        )
-      ),
-    deleteRevokedKeys: (before, limit) => access(() => deleteRevokedKeys(tables, before, limit)),
-    findOwners: (hashes) => access(() => hashes.flatMap((hash) => ownerOf(tables, hash))),
-    noteUses: (uses) => access(() => uses.forEach((use) => noteUse(tables, use)))
+    findOwners: (hashes) => access(() => hashes.flatMap((hash) => ownerOf(tables, hash)))
   } satisfies Partial<AccountStore["Service"]>
 }
 
-const ownerOf = ({ accounts, keys, keysByHash, lines }: Tables, hash: string): ReadonlyArray<KeyOwner> => {
-  const id = keysByHash.get(hash)
-  const key = id === undefined ? undefined : keys.get(id)
-  const account = key === undefined ? undefined : accounts.get(key.account)
+const ownerOf = ({ accounts, keys, lines }: Tables, hash: string): ReadonlyArray<KeyOwner> => {
+  const key = keys.findByHash(hash)
+  const id = key === undefined ? undefined : AccountId.parse(key.owner)
+  const account = id === undefined ? undefined : accounts.get(id)
   return key === undefined || account === undefined || Option.isSome(key.revokedAt)
     ? []
     : [{
       hash,
       key: key.id,
-      terms: key.terms,
-      budgetLine: lines.budgetLineOf(key),
+      terms: termsOf(key),
+      budgetLine: lines.isLimited(key.line) ? Option.some(key.line) : Option.none(),
       lastUsedAt: key.lastUsedAt,
       account
     }]
 }
 
-const noteUse = ({ keys }: Tables, { at, key: id }: KeyUse): void => {
-  const key = keys.get(id)
-  const isDue = key !== undefined &&
-    !Option.exists(key.lastUsedAt, (last) => DateTime.isGreaterThan(last, DateTime.subtract(at, { minutes: 1 })))
-  if (isDue) keys.set(id, { ...key, lastUsedAt: Option.some(at) })
-}
-
 const erase = (tables: Tables, id: AccountId): void => {
-  const { accounts, accountsByEmail, keys, keysByHash, lines } = tables
+  const { accounts, accountsByEmail, keys, lines } = tables
   const account = accounts.get(id)
   if (account === undefined) return
   const email = erasedEmail(id)
   accountsByEmail.delete(emailKey(account.email))
   accountsByEmail.set(emailKey(email), id)
   accounts.set(id, { ...account, email, status: "erased" })
-  for (const [hash, key] of Array.from(keysByHash.entries())) {
-    if (keys.get(key)?.account === id) keysByHash.delete(hash)
-  }
-  for (const key of Array.from(keys.values())) {
-    if (key.account === id) keys.delete(key.id)
-  }
+  keys.delete(keys.all().filter(({ owner }) => owner === id))
   lines.remove((_, account) => account === id)
-}
-
-const deleteRevokedKeys = ({ keys, keysByHash, lines }: Tables, before: DateTime.Utc, limit: number): number => {
-  const endOf = ({ revokedAt, terms: { expiresAt } }: ApiKey) =>
-    Math.min(...[revokedAt, expiresAt].map((end) => Option.isSome(end) ? end.value.epochMilliseconds : Infinity))
-  const old = new Set(
-    Array.from(keys.values())
-      .filter((key) => endOf(key) < before.epochMilliseconds)
-      .toSorted((a, b) => endOf(a) - endOf(b))
-      .slice(0, limit)
-      .map(({ id }) => id)
-  )
-  for (const [hash, id] of Array.from(keysByHash.entries())) {
-    if (old.has(id)) keysByHash.delete(hash)
-  }
-  old.forEach((id) => keys.delete(id))
-  const kept = new Set(Array.from(keys.values()).map(({ line }) => line))
-  lines.remove((line) => !kept.has(line))
-  return old.size
 }
 
 const groups = ["studio", "credits"] as const

@@ -1,4 +1,5 @@
 /** Accounts in Postgres. Of an API key, the tables hold the hash and the first 12 characters. */
+import * as SqlApiKeyStore from "@kinora/api-keys/SqlApiKeyStore"
 import type { Migrations } from "@kinora/persistence/Migrations"
 import * as SqlStore from "@kinora/persistence/SqlStore"
 import { Effect, type Layer } from "effect"
@@ -6,8 +7,8 @@ import type { SqlClient } from "effect/sql"
 import { AccountStore } from "./AccountStore.ts"
 import * as Accounts from "./internal/sql/accounts.ts"
 import * as KeyLines from "./internal/sql/keyLines.ts"
-import * as KeyOwners from "./internal/sql/keyOwners.ts"
-import * as Keys from "./internal/sql/keys.ts"
+import { findOwners } from "./internal/sql/keyOwners.ts"
+import { keyTable } from "./internal/sql/keyTable.ts"
 import {
   accountsTables,
   deletion,
@@ -62,23 +63,18 @@ export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = SqlS
     listMovements: Movements.listMovements,
     saveMovement: Movements.saveMovement,
 
-    countKeys: Keys.countKeys,
-    insertKey: Keys.insertKey,
-    listKeys: Keys.listKeys,
-    findKey: Keys.findKey,
-    saveExpiry: Keys.updateExpiry,
-    saveName: Keys.updateName,
-    revokeKey: Keys.revokeKey,
-    revokeKeys: Keys.revokeKeys,
-    deleteRevokedKeys: Keys.deleteRevokedKeys,
+    ...SqlApiKeyStore.statements(keyTable),
+    // `Accounts` has locked the account.
+    lockOwner: () => Effect.void,
+    deleteEnded: KeyLines.deleteEnded,
 
+    findBudgets: KeyLines.findBudgets,
     saveBudget: KeyLines.saveBudget,
     lockLines: KeyLines.lockLines,
     findLines: KeyLines.findLines,
     saveUse: KeyLines.saveUse,
     deleteSpending: KeyLines.deleteSpending,
 
-    findOwners: KeyOwners.findOwners,
-    noteUses: KeyOwners.recordUses
+    findOwners
   }
 )

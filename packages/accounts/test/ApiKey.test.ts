@@ -1,14 +1,15 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { inspect } from "node:util"
-import * as ApiKey from "../src/ApiKey.ts"
+import * as Accounts from "../src/Accounts.ts"
+import { isKnown, makeKey } from "./Hosts.ts"
 
 it.effect("creates keys that begin with kin_", () =>
   Effect.gen(function*() {
-    const key = yield* ApiKey.make
+    const accounts = yield* Accounts.Accounts
+    const { key } = yield* makeKey(accounts)
     assert.match(Redacted.value(key), /^kin_[0-9A-Za-z]{49}$/)
-    assert.isTrue(ApiKey.isWellFormed(Redacted.value(key)))
-    assert.isFalse(ApiKey.isWellFormed(Redacted.value(key).replace("kin_", "kop_")))
+    assert.isTrue(yield* isKnown(accounts, key))
+    assert.isFalse(yield* isKnown(accounts, Redacted.make(Redacted.value(key).replace("kin_", "kop_"))))
     assert.strictEqual(inspect(key), "<redacted:ApiKey>")
-  }).pipe(Effect.provide(SecureRandom.layerWebCrypto)))
+  }).pipe(Effect.provide(Accounts.layerMemory)))

@@ -1,12 +1,13 @@
 import { assert, layer } from "@effect/vitest"
-import { StorageError, type UnitOfWork } from "@kinora/persistence"
+import { SecretToken, StorageError, type UnitOfWork } from "@kinora/persistence"
 import * as TestTime from "@kinora/testkit/TestTime"
 import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Redacted, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { AccountStore } from "../src/AccountStore.ts"
-import * as ApiKey from "../src/ApiKey.ts"
 import { isKnown, makeHost, makeKey, makeKeys, makeSpy } from "./Hosts.ts"
+
+const token = SecretToken.define("kin_", "ApiKey")
 
 /** The contract of authentication, for every store: cache, look-ups and recorded uses. */
 export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitOfWork.UnitOfWork, E>) =>
@@ -26,12 +27,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         const { host: makeSpied, lookUps } = yield* makeSpy()
         const host = yield* makeSpied()
         const { key } = yield* makeKey(host)
-        const unknown = yield* ApiKey.make
+        const unknown = yield* token.make
         for (let use = 0; use < 100; use++) {
           assert.isTrue(yield* isKnown(host, key))
           assert.isFalse(yield* isKnown(host, unknown))
         }
-        assert.deepStrictEqual(lookUps, [[ApiKey.hash(key)], [ApiKey.hash(unknown)]])
+        assert.deepStrictEqual(lookUps, [[token.hash(key)], [token.hash(unknown)]])
         yield* TestClock.adjust("5 seconds")
         yield* isKnown(host, unknown)
         assert.strictEqual(lookUps.length, 3)
@@ -79,14 +80,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         const [first, second, third] = yield* makeKeys(host, 3)
         yield* isKnown(host, second!.key)
         yield* isKnown(host, third!.key)
-        for (let attempt = 0; attempt < 5; attempt++) yield* isKnown(host, yield* ApiKey.make)
+        for (let attempt = 0; attempt < 5; attempt++) yield* isKnown(host, yield* token.make)
         lookUps.length = 0
         assert.isTrue(yield* isKnown(host, second!.key))
         assert.isTrue(yield* isKnown(host, third!.key))
         assert.deepStrictEqual(lookUps, [])
         yield* isKnown(host, first!.key)
         yield* isKnown(host, second!.key)
-        assert.deepStrictEqual(lookUps, [[ApiKey.hash(first!.key)], [ApiKey.hash(second!.key)]])
+        assert.deepStrictEqual(lookUps, [[token.hash(first!.key)], [token.hash(second!.key)]])
       }))
 
     it.effect("does not cache a key that is revoked during its look-up", () =>

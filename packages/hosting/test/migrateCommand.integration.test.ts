@@ -1,5 +1,6 @@
 /** The command `kinora-migrate` over the packages that programs embed. */
 import { assert, it } from "@effect/vitest"
+import { createApiKeys } from "@kinora/api-keys/promise"
 import { createIdempotency } from "@kinora/idempotency/promise"
 import { createLedger } from "@kinora/ledger/promise"
 import { Migrations } from "@kinora/persistence"
@@ -13,7 +14,7 @@ import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
-const packages = ["ledger", "rate-limit", "idempotency", "scheduler", "webhooks"]
+const packages = ["ledger", "rate-limit", "idempotency", "scheduler", "webhooks", "api-keys"]
 const schema = "billing"
 
 const main = fileURLToPath(new URL("../../persistence/src/internal/migrate/main.ts", import.meta.url))
@@ -114,6 +115,9 @@ it.live(
         assert.deepStrictEqual(await scheduler.verify(), [])
         await using webhooks = await createWebhooks({ ...storage, keys: ["a key of at least thirty-two bytes"] })
         assert.deepStrictEqual(await webhooks.list({ account: "ada" }), [])
+        await using keys = await createApiKeys(storage)
+        const { key } = await keys.create({ owner: "ada", name: "laptop" })
+        assert.strictEqual((await keys.verify({ key }))?.owner, "ada")
       })
       assert.deepStrictEqual(yield* descriptionOf(written.query), description)
 

@@ -80,6 +80,9 @@ it("converts values of Effect, at any depth", () => {
     error,
     bytes: new Uint8Array([1])
   })
+  // The type of a `Date` stays, too.
+  const { date }: { readonly date: Date } = toPlain({ date: at })
+  assert.strictEqual(date.getTime(), at.getTime())
 })
 
 it("closes what is open by its own close, by a signal, and before the service", async () => {

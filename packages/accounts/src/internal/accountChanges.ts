@@ -1,20 +1,21 @@
 /** Creating, finding and changing accounts. */
+import type { Verification } from "@kinora/api-keys/Verification"
 import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Account, AccountId, type AccountStatus, emailKey, isEmail } from "../Account.ts"
 import * as AccountsError from "../AccountsError.ts"
 import { AccountStore } from "../AccountStore.ts"
+import type { Identity } from "../Identity.ts"
 import * as Plan from "../Plan.ts"
-import type { KeyCache } from "./keyCache.ts"
 
 /** The methods of `Accounts` for accounts and their plans, and `lock` and `open` for the other modules. */
 export type AccountChanges = Effect.Success<ReturnType<typeof makeAccountChanges>>
 
 /** Creates the methods. */
-export const makeAccountChanges = Effect.fnUntraced(function*(cache: KeyCache) {
+export const makeAccountChanges = Effect.fnUntraced(function*(evict: Verification<Identity>["evict"]) {
   const store = yield* AccountStore
-  const { afterCommit, atomically } = yield* UnitOfWork.UnitOfWork
+  const { atomically } = yield* UnitOfWork.UnitOfWork
   const random = yield* SecureRandom.SecureRandom
 
   const get = Effect.fn("Accounts.get")(function*(id: AccountId) {
@@ -24,7 +25,7 @@ export const makeAccountChanges = Effect.fnUntraced(function*(cache: KeyCache) {
   /** Locks and returns the account, which may be deleted. Removes it from the cache when the unit commits. */
   const lock = Effect.fnUntraced(function*(id: AccountId) {
     const account = yield* orNotFound(id, yield* store.lockAccount(id))
-    yield* afterCommit(Effect.sync(() => cache.forget((identity) => identity.account.id === id)))
+    yield* evict((identity) => identity.account.id === id)
     return account
   })
 

@@ -1,23 +1,20 @@
 /** Lines of keys in memory: their budgets and what they have spent. */
 import type { UnitOfWork } from "@kinora/persistence"
-import { Option } from "effect"
 import type { AccountId } from "../Account.ts"
 import type { AccountStore } from "../AccountStore.ts"
-import type { ApiKey, KeyId } from "../ApiKey.ts"
+import type { KeyId } from "../ApiKey.ts"
 import { isUnlimited, type LineBudget, unlimited } from "../KeyBudget.ts"
 import type { Day, KeyLine, Spending } from "../KeySpending.ts"
 
 /** The lines that have a budget, or had one. */
 export interface MemoryKeyLines {
-  /** Returns a key with the budget of its line. */
-  readonly withBudget: (key: ApiKey) => ApiKey
-  /** Returns the line of a key, if the line has a budget. */
-  readonly budgetLineOf: (key: ApiKey) => Option.Option<KeyId>
+  /** Returns whether a line has a budget. */
+  readonly isLimited: (line: KeyId) => boolean
   /** Deletes the lines that match. */
   readonly remove: (matches: (line: KeyId, account: AccountId) => boolean) => void
   readonly methods: Pick<
     AccountStore["Service"],
-    "deleteSpending" | "findLines" | "lockLines" | "saveBudget" | "saveUse"
+    "deleteSpending" | "findBudgets" | "findLines" | "lockLines" | "saveBudget" | "saveUse"
   >
 }
 
@@ -26,14 +23,8 @@ export const makeKeyLines = (
   { access, makeMap }: Pick<UnitOfWork.MemoryBackend["Service"], "access" | "makeMap">
 ): MemoryKeyLines => {
   const lines = makeMap<KeyId, Line>()
-  const budgetOf = (key: ApiKey): LineBudget => {
-    const { budget, budgetMax } = lines.get(key.line) ?? { budget: unlimited, budgetMax: unlimited }
-    return { budget, budgetMax }
-  }
-
   return {
-    withBudget: (key) => ({ ...key, ...budgetOf(key) }),
-    budgetLineOf: (key) => isUnlimited(budgetOf(key).budget) ? Option.none() : Option.some(key.line),
+    isLimited: (line) => !isUnlimited(lines.get(line)?.budget ?? unlimited),
     remove: (matches) => {
       for (const [id, { account }] of Array.from(lines.entries())) {
         if (matches(id, account)) lines.delete(id)
@@ -44,6 +35,13 @@ export const makeKeyLines = (
         access(() => {
           lines.set(line, { account, budget, budgetMax, spending: lines.get(line)?.spending ?? new Map() })
         }),
+      findBudgets: (ids) =>
+        access(() =>
+          Array.from(new Set(ids)).flatMap((id) => {
+            const line = lines.get(id)
+            return line === undefined ? [] : [{ line: id, budget: line.budget, budgetMax: line.budgetMax }]
+          })
+        ),
       // The memory backend runs one unit at a time, so no lock is needed.
       lockLines: () => access(() => undefined),
       findLines: (ids, since) =>

@@ -6,7 +6,7 @@ import { DateTime, Effect, Fiber, Latch, Option, Tracer } from "effect"
 import { code, expectTables } from "./Page.ts"
 import * as TelemetryNames from "./TelemetryNames.ts"
 
-const packages = ["idempotency", "ledger", "persistence", "rate-limit", "scheduler", "storage", "webhooks"]
+const packages = ["api-keys", "idempotency", "ledger", "persistence", "rate-limit", "scheduler", "storage", "webhooks"]
 
 /** The unit of a metric, which its name ends with, or `1` for a number of things. */
 const unitOf = (name: string): string => name.endsWith("_seconds") ? "seconds" : "1"

@@ -1,22 +1,19 @@
 /** Statements on lines of keys: their budgets and what they have spent. */
+import * as SqlApiKeyStore from "@kinora/api-keys/SqlApiKeyStore"
 import { Deletion, Rows } from "@kinora/persistence"
-import { Effect, Option, Schema } from "effect"
+import { type DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
+import type { BudgetOfLine } from "../../AccountStore.ts"
 import { KeyId } from "../../ApiKey.ts"
 import { type KeyBudget, type LineBudget, unlimited } from "../../KeyBudget.ts"
 import type { Day, DayUse, KeyLine, Use } from "../../KeySpending.ts"
+import { keyTable } from "./keyTable.ts"
 
 /** The columns of a budget, selected from a table that is named `line`. */
 export const budgetColumns = `
   line.credits_per_day::float8 AS credits_per_day, line.credits_per_month::float8 AS credits_per_month,
   line.jobs_per_day::float8 AS jobs_per_day, line.jobs_per_month::float8 AS jobs_per_month
-`
-
-/** The columns of the limits that an operator has set. */
-export const budgetMaxColumns = `
-  line.credits_per_day_max::float8 AS credits_per_day_max, line.credits_per_month_max::float8 AS credits_per_month_max,
-  line.jobs_per_day_max::float8 AS jobs_per_day_max, line.jobs_per_month_max::float8 AS jobs_per_month_max
 `
 
 /** Joins the line of a key to `key`. A line that never had a budget has no row. */
@@ -29,23 +26,6 @@ export const budgetFields = {
   jobs_per_day: Schema.NullOr(Schema.Int),
   jobs_per_month: Schema.NullOr(Schema.Int)
 }
-
-/** The fields of a row with `budgetMaxColumns`. */
-export const budgetMaxFields = {
-  credits_per_day_max: Schema.NullOr(Schema.Int),
-  credits_per_month_max: Schema.NullOr(Schema.Int),
-  jobs_per_day_max: Schema.NullOr(Schema.Int),
-  jobs_per_month_max: Schema.NullOr(Schema.Int)
-}
-
-/** Returns the limits of a row that an operator has set. */
-export const toBudgetMax = (row: Schema.Struct.Type<typeof budgetMaxFields>): KeyBudget =>
-  toBudget({
-    credits_per_day: row.credits_per_day_max,
-    credits_per_month: row.credits_per_month_max,
-    jobs_per_day: row.jobs_per_day_max,
-    jobs_per_month: row.jobs_per_month_max
-  })
 
 /** Returns the budget of a row: `unlimited` itself, if nothing is limited. */
 export const toBudget = (row: Schema.Struct.Type<typeof budgetFields>): KeyBudget =>
@@ -82,6 +62,32 @@ export const saveBudget = (sql: SqlClient.SqlClient, account: AccountId, line: K
       credits_per_day_max = excluded.credits_per_day_max, credits_per_month_max = excluded.credits_per_month_max,
       jobs_per_day_max = excluded.jobs_per_day_max, jobs_per_month_max = excluded.jobs_per_month_max
   `.pipe(Effect.asVoid)
+
+/** Finds the budgets of lines. */
+export const findBudgets = (sql: SqlClient.SqlClient, lines: ReadonlyArray<KeyId>) =>
+  sql`
+    SELECT line.id, ${sql.literal(budgetColumns)}, ${sql.literal(budgetMaxColumns)}
+    FROM accounts_key_line line
+    WHERE line.id = ANY(${uuids(lines)})
+  `.pipe(decodeBudgets, Effect.map((rows) => rows.map(toLineBudget)))
+
+/**
+ * Deletes keys that ended before `before`, and a line with its last key. If two sweeps delete the last two keys of a line at
+ * the same time, the line stays until its account is erased.
+ */
+export const deleteEnded = (sql: SqlClient.SqlClient, before: DateTime.Utc, limit: number) =>
+  sql`
+    WITH deleted AS (${SqlApiKeyStore.deleteEnded(sql, keyTable, before, limit)}), ended AS (
+      DELETE FROM accounts_key_line line
+      USING (SELECT DISTINCT line FROM deleted) AS former
+      WHERE line.id = former.line AND NOT EXISTS (
+        SELECT
+        FROM accounts_key key
+        WHERE (key.line = line.id OR key.id = line.id) AND key.id NOT IN (SELECT id FROM deleted)
+      )
+    )
+    SELECT id FROM deleted
+  `.pipe(Effect.map((rows) => rows.length))
 
 /** Locks lines in the order of their ids. */
 export const lockLines = (sql: SqlClient.SqlClient, lines: ReadonlyArray<KeyId>) =>
@@ -130,6 +136,39 @@ export const deleteSpending = (sql: SqlClient.SqlClient, before: Day, limit: num
 // -----------------------------------------------------------------------------
 
 const uuids = (lines: ReadonlyArray<KeyId>) => Rows.array("uuid", lines.map(KeyId.toUuid), { unknownLength: true })
+
+/** The columns of the limits that an operator has set. */
+const budgetMaxColumns = `
+  line.credits_per_day_max::float8 AS credits_per_day_max, line.credits_per_month_max::float8 AS credits_per_month_max,
+  line.jobs_per_day_max::float8 AS jobs_per_day_max, line.jobs_per_month_max::float8 AS jobs_per_month_max
+`
+
+/** The fields of a row with `budgetMaxColumns`. */
+const budgetMaxFields = {
+  credits_per_day_max: Schema.NullOr(Schema.Int),
+  credits_per_month_max: Schema.NullOr(Schema.Int),
+  jobs_per_day_max: Schema.NullOr(Schema.Int),
+  jobs_per_month_max: Schema.NullOr(Schema.Int)
+}
+
+/** Returns the limits of a row that an operator has set. */
+const toBudgetMax = (row: Schema.Struct.Type<typeof budgetMaxFields>): KeyBudget =>
+  toBudget({
+    credits_per_day: row.credits_per_day_max,
+    credits_per_month: row.credits_per_month_max,
+    jobs_per_day: row.jobs_per_day_max,
+    jobs_per_month: row.jobs_per_month_max
+  })
+
+const BudgetRow = Schema.Struct({ id: Schema.String, ...budgetFields, ...budgetMaxFields })
+
+const decodeBudgets = Rows.decodeAll(BudgetRow)
+
+const toLineBudget = (row: typeof BudgetRow.Type): BudgetOfLine => ({
+  line: KeyId.fromUuid(row.id),
+  budget: toBudget(row),
+  budgetMax: toBudgetMax(row)
+})
 
 /** A line with one of its days, or without any. */
 const LineRow = Schema.Struct({

@@ -1,8 +1,8 @@
-/** Statements of authentication. */
+/** The statement of authentication. */
 import { Rows } from "@kinora/persistence"
 import { Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { KeyOwner, KeyUse } from "../../AccountStore.ts"
+import type { KeyOwner } from "../../AccountStore.ts"
 import { KeyId } from "../../ApiKey.ts"
 import { isUnlimited } from "../../KeyBudget.ts"
 import { accountColumns, accountFields, planJoins, toAccount } from "./accountRow.ts"
@@ -19,29 +19,6 @@ export const findOwners = (sql: SqlClient.SqlClient, hashes: ReadonlyArray<strin
     ${sql.literal(lineJoin)}
     WHERE key.hash = ANY(${Rows.array("text", hashes)}) AND key.revoked_at IS NULL
   `.pipe(decodeOwners, Effect.map((rows) => rows.map(toOwner)))
-
-/**
- * Records uses of keys, at most once per minute and key. Skips keys that another
- * process records at the same time.
- */
-export const recordUses = (sql: SqlClient.SqlClient, uses: ReadonlyArray<KeyUse>) => {
-  const used = Rows.table("used", uses, {
-    id: ["uuid", ({ key }) => KeyId.toUuid(key)],
-    at: ["timestamptz", ({ at }) => at]
-  })
-  return sql`
-    WITH due AS (
-      SELECT key.id, used.at
-      FROM accounts_key key
-      JOIN ${used} ON used.id = key.id
-      WHERE key.last_used_at IS NULL OR key.last_used_at <= used.at - interval '1 minute'
-      FOR UPDATE OF key SKIP LOCKED
-    )
-    UPDATE accounts_key key SET last_used_at = due.at
-    FROM due
-    WHERE key.id = due.id
-  `.pipe(Effect.asVoid)
-}
 
 // -----------------------------------------------------------------------------
 // internal

@@ -19,7 +19,7 @@ Usage
   kinora-migrate status PACKAGE… [--schema NAME] [--url URL]     compare the database with the packages
   kinora-migrate down PACKAGE… [--schema NAME]                   print the SQL that removes the tables
 
-PACKAGE is ledger, rate-limit, idempotency, scheduler, webhooks, or the name of another package that exports
+PACKAGE is ledger, rate-limit, idempotency, scheduler, webhooks, api-keys, or the name of another package that exports
 \`migrations\` from \`./migrations\`. It has to be installed in the project of the current directory.
 
 Options

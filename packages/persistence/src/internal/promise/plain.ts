@@ -5,7 +5,7 @@ import { type Brand, DateTime, Duration, Option, Redacted } from "effect"
  * A value with `Date` in place of Effect's times, milliseconds in place of durations, `undefined` in place of `None`, the
  * text of a redacted one, and without brands.
  */
-export type Plain<A> = A extends DateTime.DateTime ? Date
+export type Plain<A> = A extends Date | DateTime.DateTime ? Date
   : A extends Duration.Duration ? number
   : A extends Option.Option<infer Value> ? Plain<Value> | undefined
   : A extends Redacted.Redacted<infer Value> ? Value

@@ -1,19 +1,20 @@
 /** Records uses of keys in the background. */
-import { DateTime, type Duration, Effect, Latch, Option, type Scope } from "effect"
-import type { AccountStore, KeyUse } from "../AccountStore.ts"
+import type { StorageError } from "@kinora/persistence/StorageError"
+import { DateTime, type Duration, Effect, Latch, type Scope } from "effect"
 import type { KeyId } from "../ApiKey.ts"
+import type { KeyUse } from "../ApiKeyStore.ts"
 import { setBounded } from "./boundedMap.ts"
 import type { Answer } from "./keyCache.ts"
 
 /** Collects uses of keys. */
 export interface KeyUses {
   /** Collects a use of the key, unless one was collected within the last minute. */
-  readonly note: (answer: Answer, nowMillis: number) => void
+  readonly note: (answer: Pick<Answer<unknown>, "key" | "lastUsedMillis">, nowMillis: number) => void
 }
 
 /** Options for `make`. */
 export interface KeyUsesOptions {
-  readonly store: AccountStore["Service"]
+  readonly noteUses: (uses: ReadonlyArray<KeyUse>) => Effect.Effect<void, StorageError>
   /** How long uses are collected before they are recorded. */
   readonly writtenWithin: Duration.Input
   /** Maximum number of keys in one write. Uses of further keys are dropped. */
@@ -22,7 +23,7 @@ export interface KeyUsesOptions {
 
 /** Starts recording. Records the collected uses when the scope closes. */
 export const make = Effect.fnUntraced(
-  function*({ keysMax, store, writtenWithin }: KeyUsesOptions): Effect.fn.Return<KeyUses, never, Scope.Scope> {
+  function*({ keysMax, noteUses, writtenWithin }: KeyUsesOptions): Effect.fn.Return<KeyUses, never, Scope.Scope> {
     let pending: Array<KeyUse> = []
     const somePending = Latch.makeUnsafe(false)
     // Uses that are not visible in the store yet.
@@ -32,12 +33,12 @@ export const make = Effect.fnUntraced(
       const uses = pending
       pending = []
       somePending.closeUnsafe()
-      return uses.length === 0 ? Effect.void : Effect.catchCause(store.noteUses(uses), (cause) => {
+      return uses.length === 0 ? Effect.void : Effect.catchCause(noteUses(uses), (cause) => {
         // The next use is collected again.
         for (const { key } of uses) noted.delete(key)
         return Effect.logWarning("Recording the uses of API keys failed", cause)
       })
-    }).pipe(Effect.withSpan("Accounts.noteUses"))
+    }).pipe(Effect.withSpan("ApiKeys.noteUses"))
 
     yield* Effect.addFinalizer(() => write)
     // Sleeps only while uses are pending, so that an idle host does nothing.
@@ -50,14 +51,14 @@ export const make = Effect.fnUntraced(
 
     return {
       note: (answer, nowMillis) => {
-        if (Option.isNone(answer.identity) || nowMillis - answer.lastUsedMillis < minuteMillis) return
-        const { keyId } = answer.identity.value
-        const lastMillis = noted.get(keyId) ?? -Infinity
+        const { key } = answer
+        if (key === undefined || nowMillis - answer.lastUsedMillis < minuteMillis) return
+        const lastMillis = noted.get(key) ?? -Infinity
         answer.lastUsedMillis = lastMillis
         if (nowMillis - lastMillis < minuteMillis || pending.length >= keysMax) return
         answer.lastUsedMillis = nowMillis
-        setBounded(noted, keysMax, keyId, nowMillis)
-        pending.push({ key: keyId, at: DateTime.makeUnsafe(nowMillis) })
+        setBounded(noted, keysMax, key, nowMillis)
+        pending.push({ key, at: DateTime.makeUnsafe(nowMillis) })
         somePending.openUnsafe()
       }
     }

@@ -1,0 +1,110 @@
+/** Creating and rolling keys. */
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import { DateTime, Effect, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as ApiKey from "../ApiKey.ts"
+import * as Errors from "../ApiKeysError.ts"
+import { ApiKeyStore } from "../ApiKeyStore.ts"
+import type { Changed, KeyOptions, RollOptions } from "../KeyCommand.ts"
+import * as KeyTerms from "../KeyTerms.ts"
+import { makeFindActive, refuse, validAuthor, validName, validOwner } from "./checks.ts"
+import * as Token from "./token.ts"
+
+/** Options for `makeNewKeys`. */
+export interface NewKeysOptions {
+  readonly prefix: string
+  /** Maximum number of active keys of an owner. */
+  readonly keysMax: number
+  readonly metadataCharsMax: number
+  readonly evict: (changed: Changed) => Effect.Effect<void>
+}
+
+/** Creates the methods that return a new key. */
+export const makeNewKeys = Effect.fnUntraced(function*(
+  { evict, keysMax, metadataCharsMax, prefix }: NewKeysOptions
+) {
+  const store = yield* ApiKeyStore
+  const { atomically } = yield* UnitOfWork
+  const insert = yield* makeInsert(prefix)
+  const findActive = makeFindActive(store)
+
+  return {
+    create: Effect.fn("ApiKeys.create")(
+      function*({ createdBy = null, metadata = {}, name, owner, terms = {} }: KeyOptions) {
+        yield* validOwner(owner)
+        yield* validAuthor(createdBy)
+        yield* validName(name)
+        const allTerms = { ...KeyTerms.unrestricted, ...terms }
+        const problem = KeyTerms.problemOf(allTerms, yield* DateTime.now)
+        if (problem !== undefined) return yield* refuse(new Errors.TermsInvalid({ problem }))
+        const metadataProblem = ApiKey.metadataProblemOf(metadata, metadataCharsMax)
+        if (metadataProblem !== undefined) {
+          return yield* refuse(new Errors.MetadataInvalid({ problem: metadataProblem }))
+        }
+        yield* store.lockOwner(owner)
+        return yield* insert({ owner, name, terms: allTerms, metadata: structuredClone(metadata), createdBy }, keysMax)
+      },
+      atomically
+    ),
+
+    roll: Effect.fn("ApiKeys.roll")(function*({ createdBy = null, id, overlap, owner }: RollOptions) {
+      yield* validOwner(owner)
+      yield* validAuthor(createdBy)
+      yield* store.lockOwner(owner)
+      const { line, metadata, name, terms } = yield* findActive(owner, id)
+      const now = yield* DateTime.now
+      // An owner with `keysMax` keys can roll each of them.
+      const rolled = yield* insert({ owner, name, terms, metadata, line, createdBy }, 2 * keysMax)
+      const until = DateTime.addDuration(now, overlap)
+      yield* store.saveExpiry(
+        id,
+        Option.match(terms.expiresAt, { onNone: () => until, onSome: (end) => DateTime.min(end, until) })
+      )
+      yield* evict({ id })
+      return rolled
+    }, atomically)
+  }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/**
+ * Makes a function that makes a key and inserts its record, unless the owner, which is locked, has `activeMax` active
+ * keys. Without a `line`, the key begins one.
+ */
+const makeInsert = Effect.fnUntraced(function*(prefix: string) {
+  const store = yield* ApiKeyStore
+  const random = yield* SecureRandom.SecureRandom
+  const token = Token.define(prefix)
+
+  return Effect.fnUntraced(
+    function*(
+      named:
+        & Pick<ApiKey.ApiKey, "createdBy" | "metadata" | "name" | "owner" | "terms">
+        & Partial<Pick<ApiKey.ApiKey, "line">>,
+      activeMax: number
+    ) {
+      const { owner } = named
+      const createdAt = yield* DateTime.now
+      if ((yield* store.countKeys(owner, createdAt)) >= activeMax) {
+        return yield* refuse(new Errors.TooManyKeys({ owner, keysMax: activeMax }))
+      }
+      const key = yield* token.make
+      const id = yield* ApiKey.KeyId.make
+      const record: ApiKey.ApiKey = {
+        line: id,
+        ...named,
+        id,
+        prefix: token.prefix(key),
+        createdAt,
+        lastUsedAt: Option.none(),
+        revokedAt: Option.none()
+      }
+      yield* store.insertKey(record, token.hash(key))
+      return { record, key }
+    },
+    Effect.provideService(SecureRandom.SecureRandom, random)
+  )
+})

@@ -1,0 +1,35 @@
+import { assert, layer } from "@effect/vitest"
+import { TestDatabase } from "@kinora/testkit"
+import { Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import * as Backend from "./Backend.ts"
+import { makeHost, makeKey } from "./Hosts.ts"
+import * as KeysContract from "./KeysContract.ts"
+import * as VerificationContract from "./VerificationContract.ts"
+
+for (const [name, database] of TestDatabase.all) {
+  KeysContract.suite(name, Backend.over(database))
+  VerificationContract.suite(name, Backend.over(database))
+
+  layer(Layer.merge(Backend.over(database), SecureRandom.layerWebCrypto))(`SqlApiKeyStore (${name})`, (it) => {
+    it.effect("stores nothing of a key that allows its use", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const { key, owner, record } = yield* makeKey(host)
+        yield* host.verify(key)
+        yield* TestClock.adjust("10 seconds")
+        yield* host.revoke(owner, record.id)
+        const sql = yield* SqlClient.SqlClient
+        const rows = yield* sql<{ readonly text: string }>`SELECT to_jsonb(found)::text AS text FROM api_keys_key found`
+        assert.strictEqual(rows.length, 1)
+        const { text: everything } = rows[0]!
+        const text = Redacted.value(key)
+        assert.include(everything, record.prefix)
+        for (let start = 0; start + 6 <= text.length - record.prefix.length; start++) {
+          assert.notInclude(everything, text.slice(record.prefix.length + start, record.prefix.length + start + 6))
+        }
+      }))
+  })
+}
