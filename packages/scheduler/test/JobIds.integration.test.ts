@@ -1,10 +1,12 @@
 /** How tables hold the ids of jobs. */
-import { assert, layer } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
+import { Migrations } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
-import { Effect } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { keyOf } from "../src/internal/sql/jobIds.ts"
-import { Scheduler } from "../src/Scheduler.ts"
+import { migrations } from "../src/migrations.ts"
+import { layerPostgres, Scheduler } from "../src/Scheduler.ts"
 import { NotFound } from "../src/SchedulerError.ts"
 import { ids, makeWorld, over, refusal } from "./Fixture.ts"
 
@@ -48,3 +50,28 @@ layer(over(TestDatabase.postgres))("The keys of jobs", (it) => {
       assert.deepStrictEqual(yield* scheduler.verify, [])
     }))
 })
+
+it.effect("keeps the jobs of an earlier schema, and gives new ones ids that are texts", () =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const earlier = Object.fromEntries(Object.entries(migrations.migrations).filter(([name]) => name < "0016"))
+    yield* Migrations.run([{ ...migrations, migrations: earlier }])
+    const uuid = crypto.randomUUID()
+    const add = (job: string) =>
+      sql`SELECT scheduler_add_job('draw', '1', 'lane', 'group', 2, run_at => to_timestamp(0), job => ${job}::${
+        sql.literal(job === uuid ? "uuid" : "text")
+      })`
+    yield* add(uuid)
+    const world = yield* makeWorld
+    yield* Effect.gen(function*() {
+      const scheduler = yield* Scheduler
+      assert.isTrue(Result.isFailure(yield* Effect.result(add(uuid))))
+      yield* add("order 1")
+      assert.sameMembers(ids(yield* scheduler.find([uuid, "order 1"])), [uuid, "order 1"])
+      assert.strictEqual(yield* scheduler.enqueueDue(10), 2)
+      const claimed = yield* world.claim({ kinds: ["draw"] })
+      assert.sameMembers(ids(claimed), [uuid, "order 1"])
+      yield* Effect.forEach(claimed, scheduler.settle)
+      assert.deepStrictEqual(yield* scheduler.verify, [])
+    }).pipe(Effect.provide(Layer.fresh(layerPostgres())))
+  }).pipe(Effect.provide(TestDatabase.postgres)))
