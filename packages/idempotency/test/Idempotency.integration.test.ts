@@ -4,11 +4,15 @@ import { TestDatabase } from "@kinora/testkit"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Idempotency, layer as layerIdempotency } from "../src/Idempotency.ts"
+import { requestOf } from "../src/internal/contract/requests.ts"
+import { suite as contract } from "../src/testing.ts"
 import * as Backend from "./Backend.ts"
 import { suite } from "./IdempotencyContract.ts"
-import { requestOf } from "./requests.ts"
 
-for (const [name, database] of TestDatabase.all) suite(name, Backend.over(database))
+for (const [name, database] of TestDatabase.all) {
+  contract(name, Backend.over(database))
+  suite(name, Backend.over(database))
+}
 
 const overPostgres = layerIdempotency.pipe(Layer.provideMerge(Backend.over(TestDatabase.postgres)))
 

@@ -3,9 +3,9 @@ import { DateTime, Duration, Effect, Result, Schema } from "effect"
 import type * as Claim from "../src/Claim.ts"
 import { IdempotencyKey, parse } from "../src/IdempotencyKey.ts"
 import * as Claims from "../src/internal/claims.ts"
+import { fingerprintOf } from "../src/internal/contract/requests.ts"
 import * as Backend from "./Backend.ts"
 import { suite } from "./IdempotencyContract.ts"
-import { fingerprintOf } from "./requests.ts"
 
 suite("memory", Backend.memory)
 

@@ -6,9 +6,9 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { IdempotencyStore } from "../src/IdempotencyStore.ts"
 import { responseSlotOf } from "../src/internal/claims.ts"
+import { fingerprintOf } from "../src/internal/contract/requests.ts"
 import { layerWith, Responses } from "../src/Responses.ts"
 import * as Backend from "./Backend.ts"
-import { fingerprintOf } from "./requests.ts"
 import { suite } from "./ResponsesContract.ts"
 
 for (const [name, database] of TestDatabase.all) suite(name, Backend.over(database))

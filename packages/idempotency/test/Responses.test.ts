@@ -2,9 +2,9 @@ import { assert, it } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { fingerprintOf } from "../src/internal/contract/requests.ts"
 import { layerWith, Responses } from "../src/Responses.ts"
 import * as Backend from "./Backend.ts"
-import { fingerprintOf } from "./requests.ts"
 import { suite } from "./ResponsesContract.ts"
 
 suite("memory", Backend.memory)

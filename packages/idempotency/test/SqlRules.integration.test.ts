@@ -8,8 +8,8 @@ import { TestClock } from "effect/testing"
 import { Fingerprint } from "../src/Fingerprint.ts"
 import { IdempotencyStore } from "../src/IdempotencyStore.ts"
 import * as Claims from "../src/internal/claims.ts"
+import { fingerprintOf } from "../src/internal/contract/requests.ts"
 import * as Backend from "./Backend.ts"
-import { fingerprintOf } from "./requests.ts"
 
 /** Few values, so that slots, references and times meet often. */
 const Small = Schema.Struct({

@@ -8,8 +8,8 @@ import { TestClock } from "effect/testing"
 import type { Claim } from "../src/Claim.ts"
 import { Idempotency, layer as layerIdempotency } from "../src/Idempotency.ts"
 import { IdempotencyKey } from "../src/IdempotencyKey.ts"
+import { fingerprintOf, requestOf } from "../src/internal/contract/requests.ts"
 import * as Backend from "./Backend.ts"
-import { fingerprintOf, requestOf } from "./requests.ts"
 
 type Transaction = <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, unknown>
 

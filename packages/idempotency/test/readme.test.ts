@@ -40,4 +40,5 @@ it("shows the examples in the README", async () => {
   for (const example of ["memory", "postgres", "promise", "express", "fastify", "hono", "transaction", "schema"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
+  assert.include(readme, await read("./contract.test.ts"))
 })

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { DatabaseTime, UnitOfWork } from "@kinora/persistence"
 import { SkewedClock, TestTime } from "@kinora/testkit"
-import { Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Queue, Scope } from "effect"
+import { Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Option, Queue, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { layer as layerPlaces, Places } from "../src/Places.ts"
@@ -17,30 +17,6 @@ export const suite = <E>(
   layer(
     layerPlaces.pipe(Layer.provideMerge(backend), Layer.provideMerge(SecureRandom.layerWebCrypto))
   )(`Places (${name})`, (it) => {
-    it.effect("grants exactly the maximum to many concurrent requests of several processes", () =>
-      Effect.gen(function*() {
-        const processes = yield* Effect.forEach(Array.from({ length: 4 }), () => instance())
-        const acquired = yield* Effect.forEach(
-          Array.from({ length: 200 }, (_, index) => processes[index % 4]!),
-          ({ acquire }) => acquire({ key: "exact", max: 20 }),
-          { concurrency: "unbounded" }
-        )
-        assert.strictEqual(acquired.filter(Boolean).length, 20)
-        assert.strictEqual(yield* processes[0]!.held("exact"), 20)
-      }))
-
-    it.effect("frees a place when its scope closes", () =>
-      Effect.gen(function*() {
-        const { acquire, held } = yield* Places
-        const request = { key: "closed", max: 1 }
-        const scope = yield* Scope.make()
-        assert.isTrue(yield* Scope.provide(acquire(request), scope))
-        assert.isFalse(yield* Effect.scoped(acquire(request)))
-        yield* Scope.close(scope, Exit.void)
-        assert.strictEqual(yield* held("closed"), 0)
-        assert.isTrue(yield* Effect.scoped(acquire(request)))
-      }))
-
     it.effect("rejects without a statement while its own places are the maximum", () =>
       Effect.gen(function*() {
         const { calls, store } = yield* countedStore
@@ -81,17 +57,6 @@ export const suite = <E>(
         assert.isFalse(yield* Fiber.join(refused))
       }))
 
-    it.effect("rejects more requests than the maximum while places are used again", () =>
-      Effect.gen(function*() {
-        const { acquire } = yield* instance()
-        const request = { key: "used again", max: 2, mayBeKept: true }
-        yield* Effect.scoped(Effect.andThen(acquire(request), acquire(request)))
-        const granted = yield* Effect.all(Array.from({ length: 5 }, () => acquire(request)), {
-          concurrency: "unbounded"
-        })
-        assert.deepStrictEqual(granted, [true, true, false, false, false])
-      }))
-
     if (transactions) {
       it.effect("uses no kept place in a transaction, which may roll back", () =>
         Effect.gen(function*() {
@@ -105,20 +70,6 @@ export const suite = <E>(
           yield* TestTime.advance("100 millis")
           assert.strictEqual(yield* held("kept outside"), 0)
           yield* Scope.close(scope, Exit.void)
-        }))
-    }
-
-    if (transactions) {
-      it.effect("does not keep a place whose transaction has rolled back", () =>
-        Effect.gen(function*() {
-          const { acquire } = yield* instance()
-          const { atomically } = yield* UnitOfWork.UnitOfWork
-          const request = { key: "never taken", max: 1, mayBeKept: true }
-          const scope = yield* Scope.make()
-          yield* Effect.flip(atomically(Effect.andThen(Scope.provide(acquire(request), scope), Effect.fail("undone"))))
-          yield* Scope.close(scope, Exit.void)
-          assert.isTrue(yield* acquire(request))
-          assert.isFalse(yield* acquire(request))
         }))
     }
 
@@ -253,61 +204,6 @@ export const suite = <E>(
           assert.isAtLeast(yield* onHost(skewed.sweep(100)), sweeps ? 1 : 0)
         }))
     }
-
-    it.effect("frees a place when its holder is interrupted", () =>
-      Effect.gen(function*() {
-        const { acquire, held } = yield* Places
-        const acquired = yield* Deferred.make<void>()
-        const holder = yield* acquire({ key: "interrupted", max: 1 }).pipe(
-          Effect.andThen(Deferred.succeed(acquired, undefined)),
-          Effect.andThen(Effect.never),
-          Effect.scoped,
-          Effect.forkChild
-        )
-        yield* Deferred.await(acquired)
-        assert.strictEqual(yield* held("interrupted"), 1)
-        yield* Fiber.interrupt(holder)
-        assert.strictEqual(yield* held("interrupted"), 0)
-      }))
-
-    it.effect("frees the places of fibers that are interrupted while they acquire", () =>
-      Effect.gen(function*() {
-        const { acquire, held } = yield* Places
-        const asking = yield* Effect.forEach(
-          Array.from({ length: 20 }),
-          () =>
-            Effect.forkChild(Effect.scoped(Effect.andThen(acquire({ key: "asking", max: 20 }), Effect.never)), {
-              startImmediately: true
-            })
-        )
-        yield* Fiber.interruptAll(asking)
-        assert.strictEqual(yield* held("asking"), 0)
-      }))
-
-    it.effect("applies the maximum of each call, per key", () =>
-      Effect.gen(function*() {
-        const { acquire } = yield* Places
-        const acquired = yield* Effect.forEach(
-          [["maximum", 1], ["maximum", 1], ["maximum", 2], ["other", 1], ["none", 0]] as const,
-          ([key, max]) => acquire({ key, max })
-        )
-        assert.deepStrictEqual(acquired, [true, false, true, true, false])
-      }))
-
-    it.effect("frees the places of a process that died when their leases end after 30 seconds", () =>
-      Effect.gen(function*() {
-        const { acquire, held, sweep } = yield* Places
-        const store = yield* RateLimitStore
-        const random = yield* SecureRandom.SecureRandom
-        const lasts = Duration.seconds(30)
-        yield* store.acquire([{ id: yield* random.uuidV7(), key: "died", max: 1, lasts }])
-        yield* TestTime.advance("29999 millis")
-        assert.isFalse(yield* acquire({ key: "died", max: 1 }))
-        yield* TestTime.advance("1 millis")
-        assert.isTrue(yield* acquire({ key: "died", max: 1 }))
-        assert.strictEqual(yield* sweep(10), sweeps ? 1 : 0)
-        assert.strictEqual(yield* held("died"), 1)
-      }))
 
     it.effect("renews all held places in one statement while they are held", () =>
       Effect.gen(function*() {

@@ -4,6 +4,7 @@ import { Effect, Exit, Layer, Scope, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { Budget, Places, RateLimit } from "../src/index.ts"
+import { suite } from "../src/testing.ts"
 import * as AdvancesContract from "./AdvancesContract.ts"
 import * as AlgorithmsContract from "./AlgorithmsContract.ts"
 import * as Backend from "./Backend.ts"
@@ -14,6 +15,7 @@ import * as TransactionsContract from "./TransactionsContract.ts"
 import * as WindowsContract from "./WindowsContract.ts"
 
 for (const [name, database, callers] of TestDatabase.all) {
+  suite(name, Backend.over(database))
   RateLimitContract.suite(name, Backend.over(database))
   PlacesContract.suite(name, Backend.over(database))
   BudgetContract.suite(name, Backend.over(database))

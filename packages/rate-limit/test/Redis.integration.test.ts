@@ -8,10 +8,11 @@ import { createClient } from "redis"
 import { Limits, Places, RateLimit, RedisRateLimitStore } from "../src/index.ts"
 import * as Buckets from "../src/internal/buckets.ts"
 import * as Counter from "../src/internal/counter.ts"
+import * as NoUnits from "../src/internal/noUnits.ts"
 import { layer as layerClient } from "../src/internal/redis/client.ts"
-import * as NoUnits from "../src/internal/redis/noUnits.ts"
 import { createLimits } from "../src/promise.ts"
 import { RateLimitStore } from "../src/RateLimitStore.ts"
+import { suite as contract } from "../src/testing.ts"
 import * as AdvancesContract from "./AdvancesContract.ts"
 import * as AlgorithmsContract from "./AlgorithmsContract.ts"
 import * as Backend from "./Backend.ts"
@@ -41,12 +42,13 @@ const redis = Layer.unwrap(Effect.gen(function*() {
 const backend = Layer.merge(RedisRateLimitStore.layer, NoUnits.layer).pipe(Layer.provideMerge(redis))
 
 const suite = () => {
+  contract("Redis", backend, ofRedis)
   RateLimitContract.suite("Redis", backend, ofRedis)
   PlacesContract.suite("Redis", backend, ofRedis)
   BudgetContract.suite("Redis", backend, ofRedis)
   AdvancesContract.suite("Redis", backend, ofRedis)
-  WindowsContract.suite("Redis", backend, ofRedis)
-  AlgorithmsContract.suite("Redis", backend, ofRedis)
+  WindowsContract.suite("Redis", backend)
+  AlgorithmsContract.suite("Redis", backend)
 
   const test = <E>(name: string, body: () => Effect.Effect<void, E, Scope.Scope>) => it.effect(name, body)
 

@@ -3,7 +3,8 @@ import type { DateTime, Duration, Option, Schema } from "effect"
 
 /** A job, and the lane whose slot it holds or waits for. */
 export interface JobAddress {
-  /** A UUID in lower case that the caller assigns, unique among the jobs that have not ended. */
+  /** A UUID in lower case, or another text of 1 to 255 characters, that the caller assigns. Unique among the jobs that have not
+   * ended. */
   readonly job: string
   /** The caller's name of the lane, at most 128 characters. */
   readonly lane: string

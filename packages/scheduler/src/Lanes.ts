@@ -18,13 +18,21 @@
 import * as Decision from "@kinora/persistence/Decision"
 import { Duration, Option, Result } from "effect"
 import { dueOf } from "./internal/delays.ts"
+import { checkJobId } from "./internal/ids.ts"
 import type { LoadedLanes } from "./internal/loadedLanes.ts"
 import * as Loaded from "./internal/loadedLanes.ts"
 import { placeOf } from "./internal/place.ts"
 import type { Delay, Enqueue, Unique } from "./internal/requests.ts"
 import { keyOf } from "./internal/uniqueKeys.ts"
 import type { JobAddress, JobStatus, Lease } from "./Job.ts"
-import { AlreadyRunning, DuplicateJob, LeaseLost, NotFound, type QueueFull } from "./SchedulerError.ts"
+import {
+  AlreadyRunning,
+  DuplicateJob,
+  type InvalidJobId,
+  LeaseLost,
+  NotFound,
+  type QueueFull
+} from "./SchedulerError.ts"
 
 /** Locked lanes, with the decisions that were adopted since they were loaded. Valid within one unit of work. */
 export interface Lanes extends LoadedLanes {}
@@ -38,18 +46,22 @@ export const get = (lanes: Lanes, lane: string): { readonly cap: number; readonl
 
 /**
  * Gives the job a slot if one is free, else a place in the queue of its lane. Refuses the
- * job if `waitingMax` jobs of the group wait already, and if another job holds its unique key. A `pending` job may get a slot before
- * the lanes are saved; `Scheduler.save` returns it as promoted then. Throws if the lane was
+ * job if `waitingMax` jobs of the group wait already, if another job holds its unique key, and if its id is invalid. A `pending`
+ * job may get a slot before the lanes are saved; `Scheduler.save` returns it as promoted then. Throws if the lane was
  * not loaded, belongs to another group, or has the job already.
  */
 export const enqueue = <Payload>(
   lanes: Lanes,
   command: Enqueue<Payload>
-): Decision.Decision<Lanes, JobAddress & { readonly state: "pending" | "queued" }, QueueFull | DuplicateJob> => {
+): Decision.Decision<
+  Lanes,
+  JobAddress & { readonly state: "pending" | "queued" },
+  QueueFull | DuplicateJob | InvalidJobId
+> => {
   const { cap, group, job, weight = 1 } = command
   const lane = Loaded.laneOf(lanes, command)
-  const duplicate = duplicateOf(lanes, command)
-  if (duplicate !== undefined) return Result.fail(duplicate)
+  const isNew = checkNew(lanes, command)
+  if (Result.isFailure(isNew)) return Result.fail(isNew.failure)
   const placed = placeOf(lanes, lane, command)
   if (Result.isFailure(placed)) return Result.fail(placed.failure)
   const state = placed.success
@@ -61,17 +73,17 @@ export const enqueue = <Payload>(
 /**
  * Adds a job that does not start before it is due. It takes no slot and does not count as waiting. When it is due, it is
  * placed like a job that is enqueued then, under the cap and the weight that the lane has then. The lane gets those of the
- * command now. A job without a delay is due immediately. Refuses the job if another job holds its unique key. Throws like `enqueue`, if both
- * `delay` and `runAt` are given, and if the job is due too late.
+ * command now. A job without a delay is due immediately. Refuses the job if another job holds its unique key, and if its id is
+ * invalid. Throws like `enqueue`, if both `delay` and `runAt` are given, and if the job is due too late.
  */
 export const delay = <Payload>(
   lanes: Lanes,
   command: Enqueue<Payload> & Delay
-): Decision.Decision<Lanes, JobAddress & { readonly state: "delayed" }, DuplicateJob> => {
+): Decision.Decision<Lanes, JobAddress & { readonly state: "delayed" }, DuplicateJob | InvalidJobId> => {
   const { cap, group, job, waitingMax, weight = 1 } = command
   const lane = Loaded.laneOf(lanes, command)
-  const duplicate = duplicateOf(lanes, command)
-  if (duplicate !== undefined) return Result.fail(duplicate)
+  const isNew = checkNew(lanes, command)
+  if (Result.isFailure(isNew)) return Result.fail(isNew.failure)
   const due = dueOf(command) ?? { at: undefined, millis: 0 }
   const next = Loaded.addDelayed(lanes, { ...rowOf(lanes, command), waitingMax, due })
   return Decision.accept(Loaded.setLane(next, lane, { ...lane, cap, weight }), {
@@ -130,13 +142,13 @@ export const retry = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** The refusal of a new job whose unique key another job holds. */
-const duplicateOf = (lanes: Lanes, command: JobAddress & Unique): DuplicateJob | undefined => {
+/** Refuses a new job whose id is invalid, or whose unique key another job holds. */
+const checkNew = (lanes: Lanes, command: JobAddress & Unique): Result.Result<void, DuplicateJob | InvalidJobId> => {
   const { group } = command
   const key = keyOf(command)
-  if (key === undefined) return undefined
+  if (key === undefined) return checkJobId(command.job)
   const job = Loaded.holderOf(lanes, { group, key })
-  return job === undefined ? undefined : new DuplicateJob({ group, key, job })
+  return job === undefined ? checkJobId(command.job) : Result.fail(new DuplicateJob({ group, key, job }))
 }
 
 /** The row of a new job, without its state. */

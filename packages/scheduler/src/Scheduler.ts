@@ -65,8 +65,8 @@ export class Scheduler extends Context.Service<
     readonly checkRoom: (request: PlaceRequest) => Effect.Effect<void, SchedulerError | StorageError>
 
     /**
-     * Enqueues one job like `Lanes.enqueue`, or like `Lanes.delay` if it has a delay. Fails with `QueueFull` or
-     * `DuplicateJob`. Folds concurrent calls into one unit.
+     * Enqueues one job like `Lanes.enqueue`, or like `Lanes.delay` if it has a delay. Fails with `QueueFull`,
+     * `DuplicateJob` or `InvalidJobId`. Folds concurrent calls into one unit.
      */
     readonly enqueue: <Payload>(
       command: Enqueue<Payload> & Delay

@@ -25,6 +25,19 @@ export class DuplicateJob extends Schema.TaggedError<DuplicateJob>("@kinora/sche
   }
 }
 
+/** The id of a new job is empty, has more than `max` characters, or has characters that cannot be stored: NUL or lone surrogates. */
+export class InvalidJobId extends Schema.TaggedError<InvalidJobId>("@kinora/scheduler/InvalidJobId")("InvalidJobId", {
+  job: Schema.String,
+  /** Maximum number of characters. */
+  max: Schema.Int
+}) {
+  override get message(): string {
+    const { length } = this.job
+    const problem = length >= 1 && length <= this.max ? "characters that cannot be stored" : `${length} characters`
+    return `The id of a job has 1 to ${this.max} characters, without NUL and lone surrogates, got one with ${problem}`
+  }
+}
+
 /** The job does not exist, or has ended. */
 export class NotFound extends Schema.TaggedError<NotFound>("@kinora/scheduler/NotFound")("NotFound", {
   job: Schema.String
@@ -57,7 +70,7 @@ export class LeaseLost extends Schema.TaggedError<LeaseLost>("@kinora/scheduler/
 /** The scheduler refused a command. `reason` is the broken rule. */
 export class SchedulerError extends Schema.TaggedError<SchedulerError>("@kinora/scheduler/SchedulerError")(
   "SchedulerError",
-  { reason: Schema.Union([QueueFull, DuplicateJob, NotFound, AlreadyRunning, LeaseLost]) }
+  { reason: Schema.Union([QueueFull, DuplicateJob, InvalidJobId, NotFound, AlreadyRunning, LeaseLost]) }
 ) {
   override get message(): string {
     return this.reason.message

@@ -1,6 +1,7 @@
 /** The tables of lanes and jobs, for programs that run migrations themselves. */
 import type { Relocatable } from "@kinora/persistence/Migrations"
 import * as Schema from "./internal/sql/migrations.ts"
+import { ownIds } from "./internal/sql/ownIds.ts"
 
 /** The migrations. `Migrations.run` of `@kinora/persistence` and the command `kinora-migrate` run them. */
 export const migrations: Relocatable = {
@@ -20,7 +21,8 @@ export const migrations: Relocatable = {
     "0012_retries": Schema.retries,
     "0013_unique_keys": Schema.uniqueKeys,
     "0014_schedules": Schema.schedules,
-    "0015_add_job": Schema.addJob
+    "0015_add_job": Schema.addJob,
+    "0016_own_ids": ownIds
   },
   objects: {
     tables: [

@@ -31,6 +31,7 @@ export {
   AlreadyRunningError,
   AttemptsExhaustedError,
   DuplicateJobError,
+  InvalidJobIdError,
   JobNotFoundError,
   LeaseLostError,
   QueueFullError,
@@ -45,7 +46,7 @@ export type CreateSchedulerOptions = Storage & Service.SchedulerOptions & Wakeup
 
 /** Adds a job to a lane. */
 export interface EnqueueCommand extends CallOptions, Delay, Omit<Enqueue<Schema.Json>, "job" | "kind"> {
-  /** A UUID in lower case, unique among the jobs that have not ended. Default: random. */
+  /** A UUID in lower case, or another text of 1 to 255 characters, unique among the jobs that have not ended. Default: a random UUID. */
   readonly job?: string | undefined
   /** The name by which handlers are chosen. It is stored with each job, so do not rename it. */
   readonly kind: string
@@ -83,8 +84,8 @@ type JobCall = CallOptions & Pick<JobAddress, "job">
 /** A scheduler. Its calls are those of the service `Scheduler`, whose documentation describes them. */
 export interface Scheduler extends AsyncDisposable {
   /**
-   * Enqueues a job. Throws `QueueFullError` or `DuplicateJobError`. In a transaction of the program, the commit wakes the workers of all
-   * processes that wait for notifications.
+   * Enqueues a job. Throws `QueueFullError`, `DuplicateJobError` or `InvalidJobIdError`. In a transaction of the program, the commit
+   * wakes the workers of all processes that wait for notifications.
    */
   readonly enqueue: (
     command: EnqueueCommand

@@ -12,6 +12,7 @@ import { Scheduler } from "../src/Scheduler.ts"
 import { suite as crowd } from "./CrowdContract.ts"
 import { suite as delays } from "./DelaysContract.ts"
 import { makeWorld, over, startWorker, takeLease } from "./Fixture.ts"
+import { suite as jobIds } from "./JobIdsContract.ts"
 import { suite as leases } from "./LeasesContract.ts"
 import { startsJobsOfOthers } from "./NotificationsStory.ts"
 import { suite as retries } from "./RetriesContract.ts"
@@ -23,6 +24,7 @@ for (const [name, database] of TestDatabase.all) {
   suite(name, over(database))
   leases(name, over(database))
   delays(name, over(database))
+  jobIds(name, over(database))
   retries(name, over(database))
   swaps(name, over(database))
   uniqueKeys(name, over(database))

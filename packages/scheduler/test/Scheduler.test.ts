@@ -1,6 +1,7 @@
 import { suite as crowd } from "./CrowdContract.ts"
 import { suite as delays } from "./DelaysContract.ts"
 import { memory } from "./Fixture.ts"
+import { suite as jobIds } from "./JobIdsContract.ts"
 import { suite as leases } from "./LeasesContract.ts"
 import { suite as retries } from "./RetriesContract.ts"
 import { suite } from "./SchedulerContract.ts"
@@ -10,6 +11,7 @@ import { suite as uniqueKeys } from "./UniqueKeysContract.ts"
 suite("memory", memory)
 leases("memory", memory)
 delays("memory", memory)
+jobIds("memory", memory)
 retries("memory", memory)
 swaps("memory", memory)
 uniqueKeys("memory", memory)

@@ -94,6 +94,35 @@ for (const schema of [undefined, "jobs"]) {
       assert.deepStrictEqual(await scheduler.verify(), [])
     })
 
+    it("adds a job with a text as its id once, under the key that other calls look for", async () => {
+      for (const [n, text] of ["order 1", "Größe/🎬", "O'Hara", "x".repeat(255)].entries()) {
+        const further = `, job => '${text.replaceAll("'", "''")}'`
+        assert.strictEqual(await add("zoe/draw", n, `${further}, run_at => '2099-01-01T00:00:00Z'`), text)
+        assert.strictEqual(await add("zoe/draw", 9, further), text)
+        assert.deepStrictEqual((await scheduler.find([text])).map(({ job, state }) => [job, state]), [[
+          text,
+          "delayed"
+        ]])
+        assert.deepInclude(await scheduler.cancel({ job: text }), { job: text, state: "delayed" })
+        // Neither is a job that is no longer delayed added again.
+        await scheduler.enqueue({ lane: "zoe/draw", group: "zoe", cap: 9, kind: "draw", payload: n, job: text })
+        assert.strictEqual(await add("zoe/draw", 9, further), text)
+        assert.deepStrictEqual((await scheduler.find([text])).map(({ state }) => state), ["queued"])
+      }
+      // A UUID is the same in any case.
+      const id = crypto.randomUUID()
+      await add("zoe/draw", 1, `, job => '${id.toUpperCase()}'`)
+      assert.deepStrictEqual((await scheduler.find([id])).map(({ job }) => job), [id])
+      assert.deepStrictEqual(await scheduler.verify(), [])
+    })
+
+    it("refuses an id that is empty or too long", async () => {
+      for (const id of ["", "x".repeat(256)]) {
+        const error = await add("ada/draw", 1, `, job => '${id}'`).catch((error: unknown) => error)
+        assert.match(String(error), /The id of a job has 1 to 255 characters/)
+      }
+    })
+
     it("refuses a lane of another group", async () => {
       await add("ada/draw", 1, ", run_at => '2099-01-01T00:00:00Z'")
       const refused = program.pool.query(`SELECT ${qualified}('draw', 'null', 'ada/draw', 'eve', 1)`)

@@ -4,6 +4,7 @@ import {
   AlreadyRunningError,
   createScheduler,
   DuplicateJobError,
+  InvalidJobIdError,
   type Job,
   JobNotFoundError,
   LeaseLostError,
@@ -54,6 +55,23 @@ it("runs jobs in the order of their lane, with plain objects and dates", async (
   assert.deepStrictEqual(scenes, ["dawn", "noon"])
   assert.deepStrictEqual(await worker.running(), [])
   assert.deepStrictEqual(await scheduler.verify(), [])
+})
+
+it("runs jobs with ids of the program", async () => {
+  await using scheduler = await createScheduler({ memory: true })
+  assert.deepInclude(await scheduler.enqueue({ ...ada, job: "order 1", payload: 1 }), {
+    job: "order 1",
+    state: "queued"
+  })
+  await scheduler.enqueue({ ...ada, job: "order 2", payload: 2, delay: "1 hour" })
+  assert.deepInclude(await scheduler.cancel({ job: "order 2" }), { job: "order 2", state: "delayed" })
+  const error = await scheduler.enqueue({ ...ada, job: "order\0", payload: 3 }).catch((error: unknown) => error)
+  assert.instanceOf(error, InvalidJobIdError)
+  assert.deepInclude(error, { code: "invalid_job_id", job: "order\0", max: 255 })
+  const ran: Array<string> = []
+  await using _worker = await scheduler.work({ name: "worker-1", handlers: { render: ({ job }) => ran.push(job) } })
+  await until(scheduler, ended)
+  assert.deepStrictEqual(ran, ["order 1"])
 })
 
 it("enqueues ticks until the schedules are closed, or their signal aborts", async () => {

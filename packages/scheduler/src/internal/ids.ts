@@ -1,6 +1,8 @@
 /** Names for the strings that identify things. */
+import { Result } from "effect"
+import { InvalidJobId } from "../SchedulerError.ts"
 
-/** A UUID in lower case that the caller assigns, unique among the jobs that have not ended. */
+/** A UUID in lower case or another text that the caller assigns, unique among the jobs that have not ended. */
 export type JobId = string
 
 /** The caller's name of a lane, at most 128 characters. */
@@ -8,3 +10,12 @@ export type LaneId = string
 
 /** The caller's name of a group of lanes, at most 128 characters. A lane never changes its group. */
 export type GroupId = string
+
+/** Maximum number of characters of the id of a job. */
+export const jobIdMax = 255
+
+/** Refuses an id that databases cannot store, or that would be changed by an encoding. */
+export const checkJobId = (job: JobId): Result.Result<void, InvalidJobId> =>
+  job.length >= 1 && job.length <= jobIdMax && job.isWellFormed() && !job.includes("\0")
+    ? Result.void
+    : Result.fail(new InvalidJobId({ job, max: jobIdMax }))

@@ -1,7 +1,7 @@
 /** Maps refusals of budgets, of the ledger and of the scheduler to refusals of a job. */
 import type { BudgetExceeded } from "@kinora/accounts/KeySpending"
 import type { ChargeRefusal } from "@kinora/ledger/LedgerError"
-import type { DuplicateJob, QueueFull } from "@kinora/scheduler/SchedulerError"
+import type { DuplicateJob, InvalidJobId, QueueFull } from "@kinora/scheduler/SchedulerError"
 import type { Plan } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 
@@ -27,12 +27,15 @@ export const ofBudget = (exceeded: BudgetExceeded, plan: Plan): GenerationError.
   new GenerationError.KeyBudgetExceeded({ plan, ...exceeded })
 
 /** The refusal of a job for which the queue has no place. */
-export const ofQueue = (refusal: QueueFull | DuplicateJob, plan: Plan): GenerationError.Refusal => {
+export const ofQueue = (refusal: QueueFull | DuplicateJob | InvalidJobId, plan: Plan): GenerationError.Refusal => {
   switch (refusal._tag) {
     case "QueueFull":
       return new GenerationError.QueueFull({ plan, waitingMax: refusal.max })
     case "DuplicateJob":
       // Jobs have no unique keys.
       throw new Error(`The new generation is a duplicate of ${refusal.job}`)
+    case "InvalidJobId":
+      // Its id is a UUID.
+      throw refusal
   }
 }

@@ -17,6 +17,9 @@ export class QueueFullError extends define("queue_full", ownMessage<Refusal.Queu
 /** Another job of the group holds the unique key. Fields: `group`, `key`, and `job`, the id of the other one. */
 export class DuplicateJobError extends define("duplicate_job", ownMessage<Refusal.DuplicateJob>) {}
 
+/** The id of a new job is empty or too long, or has characters that cannot be stored. Fields: `job`, `max`. */
+export class InvalidJobIdError extends define("invalid_job_id", ownMessage<Refusal.InvalidJobId>) {}
+
 /** The job does not exist, or has ended. Field: `job`. */
 export class JobNotFoundError extends define("job_not_found", ownMessage<Refusal.NotFound>) {}
 
@@ -36,6 +39,7 @@ export class AttemptsExhaustedError extends define("attempts_exhausted", ownMess
 export const errorOf = errorsByTag<Refusal.SchedulerError["reason"], SchedulerError>({
   QueueFull: QueueFullError,
   DuplicateJob: DuplicateJobError,
+  InvalidJobId: InvalidJobIdError,
   NotFound: JobNotFoundError,
   AlreadyRunning: AlreadyRunningError,
   LeaseLost: LeaseLostError

@@ -9,6 +9,7 @@ import { type JobPlace, StaleLanes } from "../loadedLanes.ts"
 import { aheadMax, type Restamp } from "../shares.ts"
 import type { Applied } from "../storeTypes.ts"
 import * as Delays from "./delays.ts"
+import * as JobIds from "./jobIds.ts"
 import { offeredKinds } from "./workers.ts"
 
 /** Applies changes. */
@@ -60,7 +61,7 @@ const duplicate = () =>
   })
 
 const endedColumns: Rows.Columns<JobPlace> = {
-  id: ["uuid", ({ job }) => job],
+  id: JobIds.keyColumn,
   ...Rows.fields({ state: "text", epoch: "int4" })
 }
 
@@ -73,7 +74,8 @@ const deleteJobs = (sql: SqlClient.SqlClient, ended: ReadonlyArray<JobPlace>) =>
   `
 
 const enqueuedColumns: Rows.Columns<PlacedJob> = {
-  id: ["uuid", ({ job }) => job],
+  id: JobIds.keyColumn,
+  own_id: JobIds.ownIdColumn,
   lane_id: ["text", ({ lane }) => lane],
   group_id: ["text", ({ group }) => group],
   ...Rows.fields({ epoch: "int4", kind: "text", payload: "json", state: "text", share: "float8" }),
@@ -87,11 +89,11 @@ const enqueuedColumns: Rows.Columns<PlacedJob> = {
 const insertJobs = (sql: SqlClient.SqlClient, enqueued: ReadonlyArray<PlacedJob>, now: Statement.Fragment) =>
   sql`
     INSERT INTO scheduler_job (
-      id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms,
+      id, own_id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms,
       unique_key, enqueued_at
     )
     SELECT
-      id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms,
+      id, own_id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms,
       unique_key, ${now}
     FROM ${Rows.table("new", enqueued, enqueuedColumns, { place: "place" })}
     -- An aggregate, so that the index finds the few ids also before the table was analyzed.
@@ -206,9 +208,7 @@ export const restampStatement = (
         FROM ${Rows.table("lane", restamped, restampColumns)}
         CROSS JOIN LATERAL (
           SELECT id, position, state, started_at, share FROM scheduler_job
-          WHERE lane_id = lane.id AND state <> 'pending' AND id <> ALL(${
-    Rows.array("uuid", ended.map(({ job }) => job))
-  })
+          WHERE lane_id = lane.id AND state <> 'pending' AND id <> ALL(${JobIds.keys(ended.map(({ job }) => job))})
           ORDER BY position
           LIMIT lane."limit"
         ) AS held
@@ -252,7 +252,7 @@ const promote = (sql: SqlClient.SqlClient, promotions: ReadonlyArray<Promotion>,
       SELECT id, position, lane_id, true AS promoted FROM promoted
       UNION ALL
       SELECT id, position, lane_id, false FROM scheduler_job
-      WHERE id = ANY(${Rows.array("uuid", promotions.flatMap(({ beside }) => beside))})
+      WHERE id = ANY(${JobIds.keys(promotions.flatMap(({ beside }) => beside))})
       ORDER BY position
     ), shared AS (
       SELECT
@@ -270,7 +270,7 @@ const promote = (sql: SqlClient.SqlClient, promotions: ReadonlyArray<Promotion>,
     -- The planner cannot estimate the rows of \`next\`, and reads the whole table for too high
     -- an estimate. The array makes it use the primary key.
     WHERE job.id = ANY(ARRAY(SELECT id FROM next)) AND job.id = next.id
-    RETURNING job.id, next.promoted
+    RETURNING ${sql.literal(JobIds.idInSql)} AS id, next.promoted
   `)
 
 const roomColumns: Rows.Columns<Promotion> = {

@@ -7,6 +7,7 @@ import type { NewDelayed, Postponed, StoredDelayed } from "../delays.ts"
 import type { GroupId, JobId } from "../ids.ts"
 import type { Retried } from "../laneChanges.ts"
 import type { JobPlace } from "../loadedLanes.ts"
+import * as JobIds from "./jobIds.ts"
 import { addressColumns, addressFields, decodePlaces, delayedPlaceColumns } from "./rows.ts"
 
 /** Delayed jobs that are due, the earliest first, without those of some groups. */
@@ -35,7 +36,7 @@ export const findDue = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, job
       job.due_at AS "dueAt", job.try_at AS "tryAt", job.refusals,
       job.failures, job.checkpoint, job.unique_key AS "uniqueKey"
     FROM scheduler_delayed AS job
-    WHERE job.id = ANY(${Rows.array("uuid", jobs)}) AND job.try_at <= ${now}
+    WHERE job.id = ANY(${JobIds.keys(jobs)}) AND job.try_at <= ${now}
     ORDER BY job.due_at, job.id
   `)
   return rows.map(({ checkpoint, timeLimit, uniqueKey, waitingMax, ...row }): StoredDelayed => ({
@@ -60,13 +61,14 @@ export const dueIn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
 export const lock = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) =>
   decodePlaces(sql`
     SELECT ${sql.literal(delayedPlaceColumns)} FROM scheduler_delayed AS job
-    WHERE job.id = ANY(${Rows.array("uuid", jobs)})
+    WHERE job.id = ANY(${JobIds.keys(jobs)})
     ORDER BY job.id
     FOR UPDATE
   `)
 
 const columns: Rows.Columns<NewDelayed> = {
-  id: ["uuid", ({ job }) => job],
+  id: JobIds.keyColumn,
+  own_id: JobIds.ownIdColumn,
   lane_id: ["text", ({ lane }) => lane],
   group_id: ["text", ({ group }) => group],
   ...Rows.fields({ epoch: "int4", kind: "text", payload: "json" }),
@@ -82,10 +84,11 @@ const columns: Rows.Columns<NewDelayed> = {
 export const insert = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<NewDelayed>, now: Statement.Fragment) =>
   sql`
     INSERT INTO scheduler_delayed (
-      id, lane_id, group_id, epoch, kind, payload, attempts_max, time_limit_ms, waiting_max, unique_key, enqueued_at, due_at, try_at
+      id, own_id, lane_id, group_id, epoch, kind, payload, attempts_max, time_limit_ms, waiting_max, unique_key, enqueued_at,
+      due_at, try_at
     )
     SELECT
-      id, lane_id, group_id, epoch, kind, payload, attempts_max, time_limit_ms, waiting_max, unique_key, ${now},
+      id, own_id, lane_id, group_id, epoch, kind, payload, attempts_max, time_limit_ms, waiting_max, unique_key, ${now},
       coalesce(due_at, ${now} + due_in * interval '1 millisecond'),
       coalesce(due_at, ${now} + due_in * interval '1 millisecond')
     FROM ${Rows.table("new", jobs, columns)}
@@ -96,7 +99,7 @@ export const insert = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<NewDelayed>
 /** Deletes delayed jobs. */
 export const remove = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobPlace>) =>
   sql`
-    DELETE FROM scheduler_delayed WHERE id = ANY(${Rows.array("uuid", jobs.map(({ job }) => job))}) RETURNING 1
+    DELETE FROM scheduler_delayed WHERE id = ANY(${JobIds.keys(jobs.map(({ job }) => job))}) RETURNING 1
   `
 
 /** Delays running jobs that failed. Returns how many ran under the epochs that were loaded. */
@@ -109,15 +112,15 @@ export const retry = Effect.fnUntraced(
         USING ${Rows.table("failed", jobs, retriedColumns)}
         WHERE job.id = failed.id AND job.state = 'running' AND job.epoch = failed.epoch
         RETURNING
-          job.id, job.lane_id, job.group_id, job.epoch, job.kind, job.payload, job.checkpoint, job.failures, job.attempts_max,
-          job.time_limit_ms, job.unique_key, job.enqueued_at, ${now} + failed.millis * interval '1 millisecond' AS due_at
+          job.id, job.own_id, job.lane_id, job.group_id, job.epoch, job.kind, job.payload, job.checkpoint, job.failures,
+          job.attempts_max, job.time_limit_ms, job.unique_key, job.enqueued_at, ${now} + failed.millis * interval '1 millisecond' AS due_at
       )
       INSERT INTO scheduler_delayed (
-        id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, attempts_max, time_limit_ms,
+        id, own_id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, attempts_max, time_limit_ms,
         unique_key, enqueued_at, due_at, try_at
       )
       SELECT
-        id, lane_id, group_id, epoch, kind, payload, checkpoint, failures + 1, attempts_max, time_limit_ms,
+        id, own_id, lane_id, group_id, epoch, kind, payload, checkpoint, failures + 1, attempts_max, time_limit_ms,
         unique_key, enqueued_at, due_at, due_at
       FROM ended
       RETURNING 1
@@ -143,12 +146,12 @@ export const postpone = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<Postponed
 const toInt4 = (limit: number): number => Math.max(0, Math.min(Math.ceil(limit), 2 ** 31 - 1))
 
 const retriedColumns: Rows.Columns<Retried> = {
-  id: ["uuid", ({ job }) => job],
+  id: JobIds.keyColumn,
   ...Rows.fields({ epoch: "int4", millis: "float8" })
 }
 
 const postponedColumns: Rows.Columns<Postponed> = {
-  id: ["uuid", ({ job }) => job],
+  id: JobIds.keyColumn,
   ...Rows.fields({ millis: "float8" })
 }
 

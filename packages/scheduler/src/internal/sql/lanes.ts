@@ -7,6 +7,7 @@ import { LaneMoved, type LanesState } from "../loadedLanes.ts"
 import type { StoreRequest } from "../storeTypes.ts"
 import type { UniqueKey } from "../uniqueKeys.ts"
 import * as Delays from "./delays.ts"
+import * as JobIds from "./jobIds.ts"
 import { decodePlaces, placeColumns } from "./rows.ts"
 
 /** Locks and reads lanes with their groups, and jobs. Creates missing lanes. */
@@ -82,11 +83,11 @@ export const holdersStatement = (sql: SqlClient.SqlClient, keys: ReadonlyArray<U
       wanted.group_id AS "group", wanted.key,
       coalesce(
         (
-          SELECT id FROM scheduler_job AS job
+          SELECT ${sql.literal(JobIds.idInSql)} FROM scheduler_job AS job
           WHERE job.group_id = wanted.group_id AND job.unique_key = wanted.key
         ),
         (
-          SELECT id FROM scheduler_delayed AS job
+          SELECT ${sql.literal(JobIds.idInSql)} FROM scheduler_delayed AS job
           WHERE job.group_id = wanted.group_id AND job.unique_key = wanted.key
         )
       ) AS job
@@ -170,7 +171,7 @@ const createLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
 const lockJobs = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) {
   const found = yield* decodePlaces(sql`
     SELECT ${sql.literal(placeColumns)} FROM scheduler_job AS job
-    WHERE job.id = ANY(${Rows.array("uuid", jobs)})
+    WHERE job.id = ANY(${JobIds.keys(jobs)})
     ORDER BY job.id
     FOR UPDATE
   `)

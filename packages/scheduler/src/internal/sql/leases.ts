@@ -8,6 +8,7 @@ import * as KindName from "../kindName.ts"
 import type { Release } from "../requests.ts"
 import { startedShare } from "../shares.ts"
 import type { AloneQuestion, Checkpoint, ClaimTerms, LeaseTerms, RescueTerms } from "../storeTypes.ts"
+import * as JobIds from "./jobIds.ts"
 import { claimedColumns, decodeClaimed, decodeIds, toAddress, toClaimed } from "./rows.ts"
 
 /** Claims jobs for a worker. */
@@ -131,7 +132,7 @@ export const isAloneDue = Effect.fnUntraced(
 export const checkpoint = (sql: SqlClient.SqlClient, checkpoints: ReadonlyArray<Checkpoint>) =>
   updateHeld(sql, checkpoints, {
     given: Rows.table("given", checkpoints, {
-      id: ["uuid", ({ job }) => job],
+      id: JobIds.keyColumn,
       checkpoint: ["json", ({ checkpoint }) => checkpoint],
       resumable: ["boolean", ({ resumable }) => resumable]
     }),
@@ -142,7 +143,7 @@ export const checkpoint = (sql: SqlClient.SqlClient, checkpoints: ReadonlyArray<
 export const release = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Release>) =>
   updateHeld(sql, leases, {
     given: Rows.table("given", leases, {
-      id: ["uuid", ({ job }) => job],
+      id: JobIds.keyColumn,
       pool: ["text?", ({ pool }) => pool]
     }),
     set: sql`
@@ -251,7 +252,7 @@ const updateHeld = (
     UPDATE scheduler_job AS job SET ${set}
     FROM held JOIN ${given} ON given.id = held.id
     WHERE job.id = held.id
-    RETURNING job.id
+    RETURNING ${sql.literal(JobIds.idInSql)} AS id
   `)
 
 /** The jobs that run under these leases, locked in the order of ids. */
@@ -260,7 +261,7 @@ const held = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Lease>) =>
     SELECT job.id FROM scheduler_job AS job
     JOIN ${
     Rows.table("lease", leases, {
-      id: ["uuid", ({ job }) => job],
+      id: JobIds.keyColumn,
       epoch: ["int4", ({ epoch }) => epoch]
     })
   } ON lease.id = job.id

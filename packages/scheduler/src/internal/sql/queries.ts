@@ -5,18 +5,22 @@ import { type Duration, Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { JobId } from "../ids.ts"
 import type { LaneSelection } from "../storeTypes.ts"
+import * as JobIds from "./jobIds.ts"
 import { decodeStatuses, delayedStatusColumns, statusColumns } from "./rows.ts"
 
 /** Jobs with these ids. One statement, so that a job that becomes due meanwhile is found once. */
 export const find = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) =>
-  decodeStatuses(sql`
-    SELECT ${sql.literal(statusColumns)} FROM scheduler_job AS job
-    WHERE job.id = ANY(${Rows.array("uuid", jobs)})
-    UNION ALL
-    SELECT ${sql.literal(delayedStatusColumns)} FROM scheduler_delayed AS job
-    WHERE job.id = ANY(${Rows.array("uuid", jobs)})
-    ORDER BY job
-  `)
+  Effect.map(
+    decodeStatuses(sql`
+      SELECT ${sql.literal(statusColumns)} FROM scheduler_job AS job
+      WHERE job.id = ANY(${JobIds.keys(jobs)})
+      UNION ALL
+      SELECT ${sql.literal(delayedStatusColumns)} FROM scheduler_delayed AS job
+      WHERE job.id = ANY(${JobIds.keys(jobs)})
+      ORDER BY job
+    `),
+    (found) => JobIds.withIds(found, jobs)
+  )
 
 /** Jobs that have not started and were enqueued longer ago than a duration, oldest first. */
 export const waiting = Effect.fnUntraced(
@@ -27,7 +31,7 @@ export const waiting = Effect.fnUntraced(
       WHERE job.state <> 'running'
         AND job.started_at IS NULL
         AND job.enqueued_at < ${DatabaseTime.before(now, age)}
-        AND job.id <> ALL(${Rows.array("uuid", except)})
+        AND job.id <> ALL(${JobIds.keys(except)})
       ORDER BY job.enqueued_at, job.position
       LIMIT ${limit}
     `)

@@ -4,6 +4,7 @@ import { Duration, Effect, Option, Schema } from "effect"
 import type { ClaimedJob, JobAddress, JobStatus } from "../../Job.ts"
 import type { JobId } from "../ids.ts"
 import type { JobPlace } from "../loadedLanes.ts"
+import { idInSql } from "./jobIds.ts"
 
 const State = Schema.Literals(["delayed", "pending", "queued", "running"])
 
@@ -11,7 +12,7 @@ const State = Schema.Literals(["delayed", "pending", "queued", "running"])
 export const addressFields = { job: Schema.String, lane: Schema.String, group: Schema.String }
 
 /** Columns of a job's address, from a table with the alias `job`. */
-export const addressColumns = `job.id AS job, job.lane_id AS lane, job.group_id AS "group"`
+export const addressColumns = `${idInSql} AS job, job.lane_id AS lane, job.group_id AS "group"`
 
 const IdRow = Schema.Struct({ id: Schema.String })
 

@@ -1,7 +1,7 @@
 /** Requests for tests. */
-import type { Request } from "../src/Claim.ts"
-import { Fingerprint } from "../src/Fingerprint.ts"
-import { IdempotencyKey } from "../src/IdempotencyKey.ts"
+import type { Request } from "../../Claim.ts"
+import { Fingerprint } from "../../Fingerprint.ts"
+import { IdempotencyKey } from "../../IdempotencyKey.ts"
 
 /** A request. */
 export const requestOf = (

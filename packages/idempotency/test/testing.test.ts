@@ -1,0 +1,116 @@
+/** The contract that others run on their stores fails for stores with a fault. */
+import { assert, it } from "@effect/vitest"
+import { UnitOfWork } from "@kinora/persistence"
+import { Duration, Effect, Exit, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { IdempotencyStore } from "../src/IdempotencyStore.ts"
+import { parts, services } from "../src/internal/contract/contract.ts"
+import type { Register } from "../src/internal/contract/tests.ts"
+import * as MemoryIdempotencyStore from "../src/MemoryIdempotencyStore.ts"
+import type { Arriving } from "../src/StoreRules.ts"
+
+type Store = IdempotencyStore["Service"]
+
+/** Returns the names of the tests that fail for a store in memory with a fault. */
+const failuresOf = Effect.fnUntraced(function*(fault: (store: Store) => Partial<Store>) {
+  const store = Layer.effect(IdempotencyStore, Effect.map(IdempotencyStore, (store) => ({ ...store, ...fault(store) })))
+    .pipe(Layer.provide(MemoryIdempotencyStore.layer), Layer.provideMerge(UnitOfWork.layerMemory))
+  const failures: Array<string> = []
+  for (const registers of Object.values(parts)) {
+    const tests: Array<Effect.Effect<void>> = []
+    const test: Register = (name, body) => {
+      const run = Effect.exit(Effect.scoped(Effect.provide(Effect.suspend(body), services(store))))
+      tests.push(Effect.map(run, (exit) => {
+        if (Exit.isFailure(exit)) failures.push(name)
+      }))
+    }
+    for (const register of registers) register(test)
+    // Each test has a store and a time of its own.
+    for (const run of tests) yield* Effect.provide(run, TestClock.layer())
+  }
+  return failures
+})
+
+it.effect("passes for the store in memory", () =>
+  Effect.gen(function*() {
+    assert.deepStrictEqual(yield* failuresOf(() => ({})), [])
+  }))
+
+const longer = (arriving: ReadonlyArray<Arriving>) =>
+  arriving.map((one) => ({ ...one, window: Duration.sum(one.window, Duration.millis(1)) }))
+
+/** Faults, and a test that notices each. */
+const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<Store>, test: string]> = [
+  [
+    "claims what is held",
+    () => ({ claim: () => Effect.succeed([]) }),
+    "finds nothing, then the reference, and refuses the key for another body"
+  ],
+  ["finds nothing", () => ({ find: () => Effect.succeed([]) }), "does not release what belongs to another reference"],
+  [
+    "ignores scopes",
+    ({ find }) => ({
+      find: (slots) =>
+        Effect.map(
+          find(slots.map((slot) => ({ ...slot, scope: slot.scope.replace("apart2", "apart") }))),
+          (held) => held.map((one, index) => ({ ...one, scope: slots[index]!.scope }))
+        )
+    }),
+    "does not match requests of different scopes"
+  ],
+  [
+    "releases nothing",
+    () => ({ release: () => Effect.void }),
+    "frees the keys of refused requests of a set, and keeps the others"
+  ],
+  [
+    "releases claims of others",
+    ({ find, release }) => ({
+      release: (held) => Effect.flatMap(find(held), release)
+    }),
+    "does not release what belongs to another reference"
+  ],
+  [
+    "holds claims longer",
+    ({ claim }) => ({ claim: (arriving) => claim(longer(arriving)) }),
+    "holds a request with a key to the millisecond for 1d"
+  ],
+  ["extends nothing", () => ({ extend: () => Effect.void }), "restarts the window of a request without a key"],
+  [
+    "extends claims of others",
+    ({ extend, find }) => ({
+      extend: (arriving) =>
+        Effect.flatMap(
+          find(arriving),
+          (held) =>
+            extend(arriving.map((one, index) => ({ ...one, reference: held[index]?.reference ?? one.reference })))
+        )
+    }),
+    "does not extend the claim of another reference, or the window of a key"
+  ],
+  ["renews nothing", () => ({ renew: () => Effect.void }), "renews a claim of the same reference from now"],
+  [
+    "stores no response",
+    () => ({ complete: () => Effect.succeed(true) }),
+    "keeps a response for its window, and a marker of one that is too large"
+  ],
+  [
+    "sweeps nothing",
+    () => ({ sweep: () => Effect.succeed(0) }),
+    "sweeps up to the limit of expired claims, and no others"
+  ]
+]
+
+for (const [fault, change, test] of faults) {
+  it.effect(`fails for a store that ${fault}`, () =>
+    Effect.gen(function*() {
+      assert.include(yield* failuresOf(change), test)
+    }))
+}
+
+it.effect("fails for a store that takes no part in units of work", () =>
+  Effect.gen(function*() {
+    const memory = MemoryIdempotencyStore.layer.pipe(Layer.provide(UnitOfWork.layerMemory))
+    const apart = yield* Effect.provide(IdempotencyStore, memory)
+    assert.include(yield* failuresOf(() => apart), "frees the key when the unit of work rolls back")
+  }))
