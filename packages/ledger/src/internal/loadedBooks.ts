@@ -13,11 +13,13 @@ import type { ExpiredLot, Loaded, TransactionName } from "./stored.ts"
 export interface Options {
   readonly lotsMax: number
   readonly refundLifetime: Duration.Input
+  readonly holdLifetimeMax: Duration.Input
+  readonly holdsMax: number
   readonly setMax: number
 }
 
 /** A reference of an account. */
-interface Named {
+export interface Named {
   readonly account: string
   readonly reference: string
 }
@@ -26,6 +28,7 @@ interface Named {
 export interface Request {
   readonly charges?: ReadonlyArray<Named> | undefined
   readonly grants?: ReadonlyArray<Named> | undefined
+  readonly holds?: ReadonlyArray<Named> | undefined
   /** Expired lots to close. */
   readonly lots?: ReadonlyArray<ExpiredLot> | undefined
   readonly at: DateTime.Utc
@@ -36,7 +39,7 @@ export interface Request {
 export type LoadedBooks = Effect.Success<ReturnType<typeof make>>
 
 /** Creates the operations over the store. */
-export const make = Effect.fnUntraced(function*({ lotsMax, refundLifetime, setMax }: Options) {
+export const make = Effect.fnUntraced(function*({ holdLifetimeMax, holdsMax, lotsMax, refundLifetime, setMax }: Options) {
   const store = yield* LedgerStore
   const { isOpen } = yield* UnitOfWork
   const newIds = Effect.provideService(
@@ -45,17 +48,20 @@ export const make = Effect.fnUntraced(function*({ lotsMax, refundLifetime, setMa
     yield* SecureRandom.SecureRandom
   )
 
-  const load = Effect.fnUntraced(function*({ at, charges = [], grants = [], lots = [], until = at }: Request) {
+  const load = Effect.fnUntraced(function*(request: Request) {
+    const { at, charges = [], grants = [], holds = [], lots = [], until = at } = request
     if (!(yield* isOpen)) return yield* Effect.die(new Error("Ledger.load must be called inside a unit of work"))
     const requested = [
       ...charges.map(({ account, reference }): TransactionName => ({ account, kind: "charge", reference })),
-      ...grants.map(({ account, reference }): TransactionName => ({ account, kind: "grant", reference }))
+      ...grants.map(({ account, reference }): TransactionName => ({ account, kind: "grant", reference })),
+      ...holds.map(({ account, reference }): TransactionName => ({ account, kind: "hold", reference }))
     ]
     checkNames(requested, setMax)
     const accounts = [...new Set([...requested, ...lots].map(({ account }) => account))].toSorted()
     const loaded = accounts.length === 0 ? nothing : yield* store.load({
       accounts,
-      transactions: withoutDuplicates(requested).flatMap(withRefunds),
+      transactions: withoutDuplicates(requested.flatMap(withRelated)),
+      holdsOf: [...new Set(holds.map(({ account }) => account))],
       lots: lots.map(({ lot }) => lot),
       liveAfter: at,
       liveMax: lotsMax,
@@ -67,6 +73,8 @@ export const make = Effect.fnUntraced(function*({ lotsMax, refundLifetime, setMa
       at,
       until,
       refundLifetime: Duration.fromInputUnsafe(refundLifetime),
+      holdLifetimeMax: Duration.fromInputUnsafe(holdLifetimeMax),
+      holdsMax,
       ids: yield* newIds
     })
     return books
@@ -86,7 +94,7 @@ export const make = Effect.fnUntraced(function*({ lotsMax, refundLifetime, setMa
 // internal
 // -----------------------------------------------------------------------------
 
-const nothing: Loaded = { lots: [], quotas: [], transactions: [] }
+const nothing: Loaded = { lots: [], quotas: [], transactions: [], holds: [], openHolds: [] }
 
 const checkNames = (names: ReadonlyArray<TransactionName>, setMax: number): void => {
   Check.limit("The number of references in a unit of work", Math.max(1, names.length), setMax)
@@ -96,9 +104,20 @@ const checkNames = (names: ReadonlyArray<TransactionName>, setMax: number): void
   }
 }
 
-/** Loads a charge's refunds with it, so that repeated refunds are recognized. */
-const withRefunds = (name: TransactionName): ReadonlyArray<TransactionName> =>
-  name.kind === "charge" ? [name, { ...name, kind: "refund" }] : [name]
+/**
+ * Loads a charge's refunds with it, so that repeated refunds are recognized, and the charge of a hold, which stands for the
+ * hold too.
+ */
+const withRelated = (name: TransactionName): ReadonlyArray<TransactionName> => {
+  switch (name.kind) {
+    case "charge":
+      return [name, { ...name, kind: "refund" }]
+    case "hold":
+      return [name, { ...name, kind: "charge" }]
+    default:
+      return [name]
+  }
+}
 
 const withoutDuplicates = (names: ReadonlyArray<TransactionName>): ReadonlyArray<TransactionName> => [
   ...new Map(names.map((name) => [`${name.kind}\n${name.account}\n${name.reference}`, name])).values()

@@ -1,4 +1,4 @@
-/** Finds transactions, lots and counters, for units of work and for balances. */
+/** Finds transactions, lots, counters and holds, for units of work and for balances. */
 import { DatabaseTime, Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -6,6 +6,7 @@ import type { Lot } from "../../Lot.ts"
 import type { Day } from "../Day.ts"
 import { LotId, TransactionId } from "../ids.ts"
 import type { Loaded, LoadQuery, QuotaCount } from "../stored.ts"
+import { decodeHolds, decodeOpenHolds, holdColumns } from "./holdRow.ts"
 import { decodeTransactions, hasReference, transactionColumns } from "./transactionRow.ts"
 
 /** A query by days of the database instead of times. */
@@ -16,7 +17,8 @@ interface BooksQuery extends Omit<LoadQuery, "days"> {
 /**
  * Finds the named transactions, of a refund all of its charge, with the lots and counters that their entries touch, the
  * lots of `lots`, up to `liveMax` lots per account that are not empty and expire after
- * `liveAfter`, and the counters of `days`.
+ * `liveAfter`, the counters of `days`, the holds with the references of the named charges, and the sums of the open holds of
+ * `holdsOf`.
  *
  * One statement, because in each further round trip of a unit of work its locks wait for
  * the client.
@@ -26,7 +28,9 @@ export const findBooks = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, q
   const found: Loaded = {
     lots: (yield* decodeLots(rows.filter(({ id }) => id !== null))).map(toLot),
     quotas: (yield* decodeQuotas(rows.flatMap(({ quota }) => quota ?? []))).map(toQuota),
-    transactions: yield* decodeTransactions(rows.flatMap(({ transaction }) => transaction ?? []))
+    transactions: yield* decodeTransactions(rows.flatMap(({ transaction }) => transaction ?? [])),
+    holds: yield* decodeHolds(rows.flatMap(({ hold }) => hold ?? [])),
+    openHolds: yield* decodeOpenHolds(rows.flatMap(({ open_holds }) => open_holds ?? []))
   }
   return found
 })
@@ -41,6 +45,8 @@ interface FoundRow {
   readonly id: string | null
   readonly quota: Schema.Json
   readonly transaction: Schema.Json
+  readonly hold: Schema.Json
+  readonly open_holds: Schema.Json
 }
 
 const accountColumns: Rows.Columns<string> = { account: ["text", (account) => account] }
@@ -99,12 +105,32 @@ const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
           day BETWEEN ${query.days.first}::date AND ${query.days.last}::date
           OR day = ANY(ARRAY(SELECT right(book, length('YYYY-MM-DD'))::date FROM touched WHERE book LIKE 'quota:%'))
         )
+    ), hold AS (
+      SELECT found.*
+      FROM name
+      CROSS JOIN LATERAL (
+        SELECT ${holdColumns(sql)}
+        FROM ledger_hold
+        WHERE ledger_hold.account = name.account AND ledger_hold.reference = name.reference
+      ) AS found
+      WHERE name.kind = 'charge'
+    ), open_holds AS (
+      SELECT account, count(*)::int4 AS count, sum(credits)::float8 AS credits
+      FROM ledger_hold
+      WHERE account = ANY(${Rows.array("text", query.holdsOf, { unknownLength: true })}) AND state = 'open'
+      GROUP BY account
+    ), other AS (
+      SELECT to_json(quota) AS quota, NULL::json AS transaction, NULL::json AS hold, NULL::json AS open_holds FROM quota
+      UNION ALL
+      SELECT NULL, to_json(named), NULL, NULL FROM named
+      UNION ALL
+      SELECT NULL, NULL, to_json(hold), NULL FROM hold
+      UNION ALL
+      SELECT NULL, NULL, NULL, to_json(open_holds) FROM open_holds
     )
-    SELECT lot.*, NULL::json AS quota, NULL::json AS transaction FROM lot
+    SELECT lot.*, NULL::json AS quota, NULL::json AS transaction, NULL::json AS hold, NULL::json AS open_holds FROM lot
     UNION ALL
-    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_json(quota), NULL FROM quota
-    UNION ALL
-    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_json(named) FROM named
+    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, other.* FROM other
   `)
 
 const nameColumns = Rows.fields({ account: "text", reference: "text", kind: "text" })

@@ -7,10 +7,12 @@ import { type Changes, StaleBooks } from "../stored.ts"
 import { fromBook } from "./bookText.ts"
 import { storedReference } from "./transactionRow.ts"
 
-/** Writes changes. Dies with `StaleBooks` if a counter was changed meanwhile. */
+/** Writes changes. Dies with `StaleBooks` if a counter was changed or a hold was ended meanwhile. */
 export const save = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: Changes) {
   const [written] = yield* write(sql, changes)
-  if (written?.quotas !== changes.quotas.length) return yield* Effect.die(new StaleBooks())
+  if (written?.quotas !== changes.quotas.length || written.ended !== changes.endedHolds.length) {
+    return yield* Effect.die(new StaleBooks())
+  }
 })
 
 // -----------------------------------------------------------------------------
@@ -20,10 +22,11 @@ export const save = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, change
 /**
  * Writes all tables in one statement, whose text is the same for any set. The database
  * checks foreign keys among the new rows at the end of the statement. Returns how many
- * counters still had the values that were loaded.
+ * counters still had the values that were loaded, and how many of the holds to end were open.
  */
-const write = (sql: SqlClient.SqlClient, { changedLots, openedLots, quotas, transactions }: Changes) =>
-  decodeWritten(sql`
+const write = (sql: SqlClient.SqlClient, changes: Changes) => {
+  const { changedLots, endedHolds, openedHolds, openedLots, quotas, transactions } = changes
+  return decodeWritten(sql`
     WITH booked AS (
       INSERT INTO ledger_transaction ${transactionRows(transactions)}
     ), opened AS (
@@ -52,11 +55,21 @@ const write = (sql: SqlClient.SqlClient, { changedLots, openedLots, quotas, tran
         AND quota.used_before > 0
         AND ledger_quota.used = quota.used_before
       RETURNING 1
+    ), held AS (
+      INSERT INTO ledger_hold ${holdRows(openedHolds)}
+    ), ended AS (
+      UPDATE ledger_hold SET state = new.state
+      FROM ${holdEndRows(endedHolds)}
+      WHERE ledger_hold.account = new.account AND ledger_hold.reference = new.reference AND ledger_hold.state = 'open'
+      RETURNING 1
     )
-    SELECT ((SELECT count(*) FROM started) + (SELECT count(*) FROM continued))::int4 AS quotas
+    SELECT
+      ((SELECT count(*) FROM started) + (SELECT count(*) FROM continued))::int4 AS quotas,
+      (SELECT count(*) FROM ended)::int4 AS ended
   `)
+}
 
-const decodeWritten = Rows.decodeAll(Schema.Struct({ quotas: Schema.Int }))
+const decodeWritten = Rows.decodeAll(Schema.Struct({ quotas: Schema.Int, ended: Schema.Int }))
 
 type Transaction = Changes["transactions"][number]
 
@@ -115,3 +128,15 @@ const quotaColumns: Rows.Columns<Changes["quotas"][number]> = {
 }
 
 const quotaRows = (quotas: Changes["quotas"]) => Rows.table("new", quotas, quotaColumns)
+
+const holdColumns: Rows.Columns<Changes["openedHolds"][number]> = {
+  ...Rows.fields({ account: "text", reference: "text", credits: "int8", state: "text" }),
+  expires_at: ["timestamptz", ({ expiresAt }) => expiresAt],
+  opened_by: ["uuid", ({ openedBy }) => TransactionId.toUuid(openedBy)]
+}
+
+const holdRows = (holds: Changes["openedHolds"]) => Rows.unnest(holds, holdColumns)
+
+const holdEndColumns = Rows.fields({ account: "text", reference: "text", state: "text" })
+
+const holdEndRows = (holds: Changes["endedHolds"]) => Rows.table("new", holds, holdEndColumns)
