@@ -11,7 +11,7 @@ import { audit } from "../src/internal/memory/audit.ts"
 import { expireHold } from "../src/internal/holds.ts"
 import { revokeLot } from "../src/internal/revokeLot.ts"
 import type { LotId } from "../src/Lot.ts"
-import { atHour, type Command, command, decideAny, end, partOf, referencesMax, start } from "./BooksCommand.ts"
+import { atHour, type Command, command, decideAny, end, partOf, referenceOf, referencesMax, start } from "./BooksCommand.ts"
 import * as Model from "./Model.ts"
 import { makeShelf } from "./Shelf.ts"
 
@@ -102,7 +102,7 @@ const play = (commands: ReadonlyArray<Command>) => {
 
   const decide = (command: Command, hour: number): void => {
     const { account, credits, imagesOnly, kind, trial } = command
-    const reference = `${command.reference}`
+    const reference = referenceOf(books, command)
     const at = atHour(hour)
     // In steps of 12 hours, so that many lots expire together.
     const expiresAt = Math.ceil((hour + command.livesHours) / 12) * 12

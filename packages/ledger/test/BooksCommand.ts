@@ -63,6 +63,16 @@ export const partOf = ({ credits, part }: Pick<Command, "credits" | "part">) => 
   credits: 1 + credits % 4
 })
 
+/** The reference of the command. Those that end holds mostly name an open one. */
+export const referenceOf = (
+  books: Books.Books,
+  { account, does, reference, trial }: Pick<Command, "does" | "reference" | "trial"> & { readonly account: string }
+): string => {
+  const endsHold = does === "capture" || does === "capture part" || does === "release"
+  const open = Array.from(HashMap.values(State.accountOf(books, account).holds)).filter(({ state }) => state === "open")
+  return endsHold && !trial && open.length > 0 ? open[reference % open.length]!.reference : `${reference}`
+}
+
 /** Decides the command and returns the next state, which is the given one if the command is refused. */
 export const decideAny = (
   books: Books.Books,
@@ -70,7 +80,7 @@ export const decideAny = (
   hour: number
 ): Books.Books => {
   const { account, credits, imagesOnly, kind, trial } = command
-  const reference = `${command.reference}`
+  const reference = referenceOf(books, command)
   const at = atHour(hour)
   const accept = <A, Refusal>(decision: Result.Result<{ readonly state: Books.Books; readonly value: A }, Refusal>) =>
     Result.isSuccess(decision) ? decision.success.state : books

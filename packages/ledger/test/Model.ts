@@ -203,6 +203,7 @@ export const make = ({ holdsMax, refundHours }: { readonly refundHours: number; 
       const state = stateAt(hold, now)
       if (state === "captured") return paid.get(name)!.heaps.length === coins ? "AlreadyCaptured" : "CaptureDiffers"
       if (state !== "open") return "HoldEnded"
+      if (paid.has(name)) return "AlreadyCharged" // when the hold had expired by another clock
       if (coins > hold.heaps.length) return "CaptureExceedsHold"
       hold.state = "captured"
       const heaps = hold.heaps.slice(0, coins)

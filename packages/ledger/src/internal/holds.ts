@@ -56,7 +56,7 @@ export const capture = (
       : Result.fail(new LedgerError.CaptureDiffers({ reference, credits, captured }))
   }
   if (state !== "open") return Result.fail(new LedgerError.HoldEnded({ reference, state }))
-  // By a process of a build without holds, which does not refuse the charge.
+  // By a build without holds, which does not refuse the charge, or by a command with a later time, when the hold had expired.
   if (charge !== undefined) return Result.fail(new LedgerError.AlreadyCharged({ reference }))
   const held = found.credits
   if (credits > held) return Result.fail(new LedgerError.CaptureExceedsHold({ reference, credits, held }))
