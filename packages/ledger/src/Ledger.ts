@@ -126,7 +126,7 @@ export class Ledger extends Context.Service<Ledger, {
    *
    * Fails if a transaction exists already, which is the case if the same books were
    * saved before. Dies with `StaleBooks` if a quota that the books charged or refunded
-   * was changed, or a hold that they ended was ended, after the load, by another `save` or a single call in the same unit of
+   * was changed after the load, by another `save` or a single call in the same unit of
    * work. Lots are saved as differences. A `save` that takes more credits than a lot
    * holds fails. A `save` that does not succeed dooms the unit of work, also if the caller
    * recovers, so no part of it is committed.

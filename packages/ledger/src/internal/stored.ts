@@ -68,7 +68,7 @@ export interface Changes {
   readonly quotas: ReadonlyArray<QuotaChange>
   readonly transactions: ReadonlyArray<Transaction>
   readonly openedHolds: ReadonlyArray<Hold>
-  /** Stores write the state of a hold only if it is open. */
+  /** Holds that were open. Each ends once, since its release is unique. */
   readonly endedHolds: ReadonlyArray<Pick<Hold, "account" | "reference" | "state">>
 }
 
@@ -78,13 +78,11 @@ export interface QuotaChange extends QuotaCount {
   readonly before: number
 }
 
-/** The books to save are not based on the stored counters and holds. */
+/** The books to save are not based on the stored counters. */
 export class StaleBooks extends Error {
   override readonly name = "StaleBooks"
   constructor() {
-    super(
-      "A quota or hold was changed after the books were loaded: load the books after all other changes of the unit of work"
-    )
+    super("A quota was changed after the books were loaded: load the books after all other changes of the unit of work")
   }
 }
 

@@ -168,8 +168,8 @@ const refundParts = Migrations.statements((sql) => [
 ])
 
 /**
- * Holds. The constraints are replaced by weaker ones, which the rows fulfil without a validation. A release is of all of its
- * hold, which the trigger checks.
+ * Holds. The constraints are replaced by weaker ones, which the rows fulfil without a validation. A trigger checks that a
+ * release is of all of its hold, and writes the row of the account, as for refunds.
  */
 const createHolds = Migrations.statements((sql) => [
   sql`
@@ -198,8 +198,10 @@ const createHolds = Migrations.statements((sql) => [
   sql`CREATE INDEX ledger_hold_of_account ON ledger_hold (account) INCLUDE (credits) WHERE state = 'open'`,
   sql`CREATE INDEX ledger_hold_by_expiry ON ledger_hold (expires_at, account, reference) WHERE state = 'open'`,
   sql`
-    CREATE FUNCTION ledger_check_release() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION ledger_check_release() RETURNS trigger LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
     BEGIN
+      -- So that a transaction with an earlier snapshot, which does not see this release, fails with a serialization failure.
+      UPDATE ledger_account SET id = id WHERE id = NEW.account AND xmin <> pg_current_xact_id()::xid;
       IF NOT EXISTS (
         SELECT FROM ledger_transaction AS hold
         WHERE hold.id = NEW.reverses AND hold.kind = 'hold' AND hold.account = NEW.account

@@ -7,12 +7,10 @@ import { type Changes, StaleBooks } from "../stored.ts"
 import { fromBook } from "./bookText.ts"
 import { storedReference } from "./transactionRow.ts"
 
-/** Writes changes. Dies with `StaleBooks` if a counter was changed or a hold was ended meanwhile. */
+/** Writes changes. Dies with `StaleBooks` if a counter was changed meanwhile. */
 export const save = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: Changes) {
   const [written] = yield* write(sql, changes)
-  if (written?.quotas !== changes.quotas.length || written.ended !== changes.endedHolds.length) {
-    return yield* Effect.die(new StaleBooks())
-  }
+  if (written?.quotas !== changes.quotas.length) return yield* Effect.die(new StaleBooks())
 })
 
 // -----------------------------------------------------------------------------
@@ -22,7 +20,7 @@ export const save = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, change
 /**
  * Writes all tables in one statement, whose text is the same for any set. The database
  * checks foreign keys among the new rows at the end of the statement. Returns how many
- * counters still had the values that were loaded, and how many of the holds to end were open.
+ * counters still had the values that were loaded. A hold ends once, since its release is unique.
  */
 const write = (sql: SqlClient.SqlClient, changes: Changes) => {
   const { changedLots, endedHolds, openedHolds, openedLots, quotas, transactions } = changes
@@ -60,16 +58,13 @@ const write = (sql: SqlClient.SqlClient, changes: Changes) => {
     ), ended AS (
       UPDATE ledger_hold SET state = new.state
       FROM ${holdEndRows(endedHolds)}
-      WHERE ledger_hold.account = new.account AND ledger_hold.reference = new.reference AND ledger_hold.state = 'open'
-      RETURNING 1
+      WHERE ledger_hold.account = new.account AND ledger_hold.reference = new.reference
     )
-    SELECT
-      ((SELECT count(*) FROM started) + (SELECT count(*) FROM continued))::int4 AS quotas,
-      (SELECT count(*) FROM ended)::int4 AS ended
+    SELECT ((SELECT count(*) FROM started) + (SELECT count(*) FROM continued))::int4 AS quotas
   `)
 }
 
-const decodeWritten = Rows.decodeAll(Schema.Struct({ quotas: Schema.Int, ended: Schema.Int }))
+const decodeWritten = Rows.decodeAll(Schema.Struct({ quotas: Schema.Int }))
 
 type Transaction = Changes["transactions"][number]
 
