@@ -56,7 +56,10 @@ export const AdminEntry = object("AdminEntry", "A movement between two books.", 
 export const AdminTransaction = object("AdminTransaction", "A transaction of an account. It never changes.", {
   id: text("The id of the transaction."),
   account: text("The id of the account."),
-  kind: field(Schema.Literals(["grant", "charge", "refund", "expire", "hold", "release"]), "The kind of the transaction."),
+  kind: field(
+    Schema.Literals(["grant", "charge", "refund", "expire", "hold", "release"]),
+    "The kind of the transaction."
+  ),
   reference: text("The subject of the transaction: for charges and refunds, the id of the job."),
   created_at: time("When the transaction was booked."),
   amount: int("The sum of the entries; 0 for jobs that cost nothing."),

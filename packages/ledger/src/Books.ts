@@ -32,9 +32,9 @@ import type {
   Released
 } from "./internal/commands.ts"
 import * as Day from "./internal/Day.ts"
+import * as Holds from "./internal/holds.ts"
 import * as IdSequence from "./internal/IdSequence.ts"
 import * as Payments from "./internal/payments.ts"
-import * as Holds from "./internal/holds.ts"
 import * as Refunds from "./internal/refunds.ts"
 import * as LedgerError from "./LedgerError.ts"
 import { type Lot, LotId } from "./Lot.ts"

@@ -6,12 +6,22 @@ import * as Book from "../src/internal/Book.ts"
 import * as State from "../src/internal/booksState.ts"
 import * as Day from "../src/internal/Day.ts"
 import { expireLot } from "../src/internal/expire.ts"
+import { expireHold } from "../src/internal/holds.ts"
 import * as IdSequence from "../src/internal/IdSequence.ts"
 import { audit } from "../src/internal/memory/audit.ts"
-import { expireHold } from "../src/internal/holds.ts"
 import { revokeLot } from "../src/internal/revokeLot.ts"
 import type { LotId } from "../src/Lot.ts"
-import { atHour, type Command, command, decideAny, end, partOf, referenceOf, referencesMax, start } from "./BooksCommand.ts"
+import {
+  atHour,
+  type Command,
+  command,
+  decideAny,
+  end,
+  partOf,
+  referenceOf,
+  referencesMax,
+  start
+} from "./BooksCommand.ts"
 import * as Model from "./Model.ts"
 import { makeShelf } from "./Shelf.ts"
 
@@ -195,7 +205,9 @@ const play = (commands: ReadonlyArray<Command>) => {
           const decided = expireHold(books, { account, reference, at })
           books = decided.state
           assert.strictEqual(decided.value?.credits, expected?.length)
-          const opened = lotsOf(account).filter(({ id }) => !lotsBefore.has(id)).toSorted((a, b) => a.id < b.id ? -1 : 1)
+          const opened = lotsOf(account).filter(({ id }) => !lotsBefore.has(id)).toSorted((a, b) =>
+            a.id < b.id ? -1 : 1
+          )
           const known = new Set(names.values())
           const made = [...new Set(expected?.filter((name) => !known.has(name)))]
           assert.strictEqual(opened.length, made.length)

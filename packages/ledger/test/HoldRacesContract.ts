@@ -14,13 +14,15 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           const account = yield* openAccount(100)
           yield* ledger.hold(holdOf(account, "job", 60))
           const job = { account, reference: "job", at: noon }
-          const results = yield* concurrently(times(64).map((n): Effect.Effect<string> => {
-            if ((n + round) % 2 === 0) return tagOf(ledger.release(job))
-            const capture = { ...job, credits: 20 + n % 4 }
-            return n % 3 === 0
-              ? tagOf(Effect.flatMap(ledger.captureAll([capture]), ([result]) => Effect.fromResult(result!)))
-              : tagOf(ledger.capture(capture))
-          }))
+          const results = yield* concurrently(
+            times(64).map((n): Effect.Effect<string> => {
+              if ((n + round) % 2 === 0) return tagOf(ledger.release(job))
+              const capture = { ...job, credits: 20 + n % 4 }
+              return n % 3 === 0
+                ? tagOf(Effect.flatMap(ledger.captureAll([capture]), ([result]) => Effect.fromResult(result!)))
+                : tagOf(ledger.capture(capture))
+            })
+          )
           const done = results.filter((tag) => tag !== "refused")
           const ended = done.filter((tag) => tag === "Captured" || tag === "Released")
           assert.strictEqual(ended.length, 1)
@@ -39,11 +41,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const account = yield* openAccount(100)
-        const results = yield* concurrently(times(160).map((n) =>
-          n % 2 === 0
-            ? Effect.result(Effect.map(ledger.hold(holdOf(account, `${n}`, 2)), () => 2))
-            : Effect.result(Effect.map(ledger.charge(chargeOf(account, `${n}`, 1)), () => 1))
-        ))
+        const results = yield* concurrently(
+          times(160).map((n) =>
+            n % 2 === 0
+              ? Effect.result(Effect.map(ledger.hold(holdOf(account, `${n}`, 2)), () => 2))
+              : Effect.result(Effect.map(ledger.charge(chargeOf(account, `${n}`, 1)), () => 1))
+          )
+        )
         const taken = results.reduce((sum, result) => sum + (Result.isSuccess(result) ? result.success : 0), 0)
         assert.strictEqual(taken, 100)
         const { credits, held } = yield* ledger.balances(account, noon)
@@ -56,9 +60,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const ledger = yield* Ledger
         const account = yield* openAccount(100)
         const names = times(20).map((n) => `${n}`)
-        yield* accepted(ledger.holdAll(names.map((reference) =>
-          holdOf(account, reference, 5, { expiresAt: after({ hours: Number(reference) % 2 }), at: after({ hours: -1 }) })
-        )))
+        yield* accepted(
+          ledger.holdAll(names.map((reference) =>
+            holdOf(account, reference, 5, {
+              expiresAt: after({ hours: Number(reference) % 2 }),
+              at: after({ hours: -1 })
+            })
+          ))
+        )
         yield* concurrently<Effect.Effect<unknown, unknown>>([
           ...names.map((reference) => Effect.result(ledger.capture({ account, reference, credits: 3, at: noon }))),
           ...names.map((reference) => Effect.result(ledger.release({ account, reference, at: noon }))),

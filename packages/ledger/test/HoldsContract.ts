@@ -32,7 +32,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const insufficient = new InsufficientCredits({ required: 17, available: 16 })
         assert.deepStrictEqual(yield* refusalOf(ledger.charge(chargeOf(account, "other", 17))), insufficient)
         assert.deepStrictEqual(yield* refusalOf(ledger.hold(holdOf(account, "other", 17))), insufficient)
-        assert.deepStrictEqual(yield* totalsOf(account), { granted: 30, remaining: 16, held: 14, consumed: 0, expired: 0 })
+        assert.deepStrictEqual(yield* totalsOf(account), {
+          granted: 30,
+          remaining: 16,
+          held: 14,
+          consumed: 0,
+          expired: 0
+        })
         assert.isTrue((yield* ledger.trialBalance).balanced)
       }))
 
@@ -56,7 +62,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           parts: [{ lot: a!, credits: 1 }, { lot: b!, credits: 3 }]
         })
         yield* ledger.refund({ account, reference: "job", at: noon })
-        assert.deepStrictEqual(yield* totalsOf(account), { granted: 30, remaining: 30, held: 0, consumed: 0, expired: 0 })
+        assert.deepStrictEqual(yield* totalsOf(account), {
+          granted: 30,
+          remaining: 30,
+          held: 0,
+          consumed: 0,
+          expired: 0
+        })
         const listed = yield* ledger.entries({ account, reference: "job" })
         assert.deepStrictEqual(listed.map(({ amount, kind }) => [kind, amount]), [
           ["refund", 9],
@@ -113,7 +125,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         // The reference is free for a charge, and not for another hold.
         assert.strictEqual((yield* refusalOf(ledger.hold(holdOf(account, "job", 1))))._tag, "AlreadyHeld")
         yield* ledger.charge(chargeOf(account, "job", 30))
-        assert.deepStrictEqual(yield* totalsOf(account), { granted: 30, remaining: 0, held: 0, consumed: 30, expired: 0 })
+        assert.deepStrictEqual(yield* totalsOf(account), {
+          granted: 30,
+          remaining: 0,
+          held: 0,
+          consumed: 30,
+          expired: 0
+        })
       }))
 
     it.effect("reserve their reference while they are open, and are refused for a charged one", () =>
@@ -146,7 +164,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.deepStrictEqual(yield* refusalOf(ledger.capture({ ...job, at: noon })), ended)
         assert.deepStrictEqual(yield* ledger.release(job), { _tag: "AlreadyReleased" })
         yield* ledger.capture({ ...job, reference: "later" })
-        assert.deepStrictEqual(yield* totalsOf(account), { granted: 30, remaining: 27, held: 0, consumed: 3, expired: 0 })
+        assert.deepStrictEqual(yield* totalsOf(account), {
+          granted: 30,
+          remaining: 27,
+          held: 0,
+          consumed: 3,
+          expired: 0
+        })
       }))
 
     it.effect("are released, and make room for a charge, after they expired and before the sweep", () =>
@@ -167,7 +191,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const charged = yield* refusalOf(ledger.capture({ account, reference: "charged", at: noon }))
         assert.deepStrictEqual(charged, new AlreadyCharged({ reference: "charged" }))
         yield* sweep(expiresAt)
-        assert.deepStrictEqual(yield* totalsOf(account), { granted: 30, remaining: 5, held: 0, consumed: 25, expired: 0 })
+        assert.deepStrictEqual(yield* totalsOf(account), {
+          granted: 30,
+          remaining: 5,
+          held: 0,
+          consumed: 25,
+          expired: 0
+        })
       }))
 
     it.effect("are paid by lots that have expired since, and what is left of those becomes new lots", () =>
@@ -188,7 +218,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           { kind: "refund", remaining: 7, expiresAt: after({ days: 32 }) }
         ])
         yield* ledger.refund({ account, reference: "job", at })
-        assert.deepStrictEqual(yield* totalsOf(account), { granted: 30, remaining: 30, held: 0, consumed: 0, expired: 0 })
+        assert.deepStrictEqual(yield* totalsOf(account), {
+          granted: 30,
+          remaining: 30,
+          held: 0,
+          consumed: 0,
+          expired: 0
+        })
       }))
 
     it.effect("keep the credits of a lot that is revoked, and return them as a new lot", () =>
@@ -205,7 +241,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.deepStrictEqual(lots.map(({ kind, remaining, watermark }) => ({ kind, remaining, watermark })), [
           { kind: "trial", remaining: 4, watermark: true }
         ])
-        assert.deepStrictEqual(yield* totalsOf(account), { granted: 10, remaining: 4, held: 0, consumed: 2, expired: 4 })
+        assert.deepStrictEqual(yield* totalsOf(account), {
+          granted: 10,
+          remaining: 4,
+          held: 0,
+          consumed: 2,
+          expired: 4
+        })
       }))
 
     it.effect("draw on lots for images and trial lots only if they may", () =>
@@ -290,7 +332,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           books = adopt(Books.refund(books, { ...job, part: { reference: "a", credits: 5 } }))
           yield* ledger.save(adopt(Books.release(books, { ...job, reference: "next" })))
         }))
-        assert.deepStrictEqual(yield* totalsOf(account), { granted: 30, remaining: 20, held: 0, consumed: 10, expired: 0 })
+        assert.deepStrictEqual(yield* totalsOf(account), {
+          granted: 30,
+          remaining: 20,
+          held: 0,
+          consumed: 10,
+          expired: 0
+        })
       }))
 
     it.effect("end once when a single call ends one between load and save", () =>
@@ -308,7 +356,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.strictEqual(exit._tag, "Failure")
         assert.deepStrictEqual(yield* balancesOf(account), [10, 20])
         yield* ledger.capture(job)
-        assert.deepStrictEqual(yield* totalsOf(account), { granted: 30, remaining: 10, held: 0, consumed: 20, expired: 0 })
+        assert.deepStrictEqual(yield* totalsOf(account), {
+          granted: 30,
+          remaining: 10,
+          held: 0,
+          consumed: 20,
+          expired: 0
+        })
       }))
 
     it.effect("are undone with their unit of work", () =>
@@ -330,7 +384,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.deepStrictEqual(yield* refusalOf(ledger.capture(job("c"))), unknown)
         yield* ledger.capture(job("a"))
         yield* ledger.release(job("b"))
-        assert.deepStrictEqual(yield* totalsOf(account), { granted: 30, remaining: 20, held: 0, consumed: 10, expired: 0 })
+        assert.deepStrictEqual(yield* totalsOf(account), {
+          granted: 30,
+          remaining: 20,
+          held: 0,
+          consumed: 10,
+          expired: 0
+        })
       }))
   })
 

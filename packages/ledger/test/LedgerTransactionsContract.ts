@@ -4,7 +4,17 @@ import { Effect, type Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ledger } from "../src/Ledger.ts"
 import type { LedgerError } from "../src/LedgerError.ts"
-import { accepted, assertNoUpdateLost, chargeOf, concurrently, grantOf, holdOf, newAccount, noon, times } from "./commands.ts"
+import {
+  accepted,
+  assertNoUpdateLost,
+  chargeOf,
+  concurrently,
+  grantOf,
+  holdOf,
+  newAccount,
+  noon,
+  times
+} from "./commands.ts"
 
 /** The folded operations, by reference. */
 const operations = {
@@ -70,7 +80,10 @@ export const suite = <E>(
 
             const count = callers * 3 / 4
             assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, count)
-            assert.deepStrictEqual(yield* findInconsistent(accounts, kind === "capture" ? "charge" : kind), { count, inconsistent: 0 })
+            assert.deepStrictEqual(yield* findInconsistent(accounts, kind === "capture" ? "charge" : kind), {
+              count,
+              inconsistent: 0
+            })
             for (const account of accounts) {
               assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
             }

@@ -1,7 +1,7 @@
 /** A store in a few lines: it applies changes and returns everything. */
 import { assert } from "@effect/vitest"
-import * as Book from "../src/internal/Book.ts"
 import type { Hold } from "../src/Hold.ts"
+import * as Book from "../src/internal/Book.ts"
 import type { Changes, Loaded, QuotaCount } from "../src/internal/stored.ts"
 import type { Lot, LotId } from "../src/Lot.ts"
 import type { Transaction } from "../src/Transaction.ts"

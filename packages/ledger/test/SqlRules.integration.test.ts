@@ -80,7 +80,11 @@ const saveAll = Effect.fnUntraced(function*(
   const shelf = makeShelf()
   const names = accounts.flatMap((account) =>
     Array.from({ length: referencesMax }, (_, n) => `${n}`).flatMap((reference) =>
-      (["charge", "refund", "grant", "hold", "release"] as const).map((kind): TransactionName => ({ account, kind, reference }))
+      (["charge", "refund", "grant", "hold", "release"] as const).map((kind): TransactionName => ({
+        account,
+        kind,
+        reference
+      }))
     )
   )
   let ids = yield* IdSequence.make

@@ -2,7 +2,18 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { Ledger } from "../src/Ledger.ts"
-import { accepted, after, chargeOf, concurrently, grantOf, holdOf, newAccount, noon, quotaChargeOf, times } from "./commands.ts"
+import {
+  accepted,
+  after,
+  chargeOf,
+  concurrently,
+  grantOf,
+  holdOf,
+  newAccount,
+  noon,
+  quotaChargeOf,
+  times
+} from "./commands.ts"
 
 export const suite = <E>(name: string, backend: Layer.Layer<Ledger, E>) => {
   layer(backend)(`Trial balance (${name})`, (it) => {

@@ -39,56 +39,58 @@ export interface Request {
 export type LoadedBooks = Effect.Success<ReturnType<typeof make>>
 
 /** Creates the operations over the store. */
-export const make = Effect.fnUntraced(function*({ holdLifetimeMax, holdsMax, lotsMax, refundLifetime, setMax }: Options) {
-  const store = yield* LedgerStore
-  const { isOpen } = yield* UnitOfWork
-  const newIds = Effect.provideService(
-    IdSequence.make,
-    SecureRandom.SecureRandom,
-    yield* SecureRandom.SecureRandom
-  )
+export const make = Effect.fnUntraced(
+  function*({ holdLifetimeMax, holdsMax, lotsMax, refundLifetime, setMax }: Options) {
+    const store = yield* LedgerStore
+    const { isOpen } = yield* UnitOfWork
+    const newIds = Effect.provideService(
+      IdSequence.make,
+      SecureRandom.SecureRandom,
+      yield* SecureRandom.SecureRandom
+    )
 
-  const load = Effect.fnUntraced(function*(request: Request) {
-    const { at, charges = [], grants = [], holds = [], lots = [], until = at } = request
-    if (!(yield* isOpen)) return yield* Effect.die(new Error("Ledger.load must be called inside a unit of work"))
-    const requested = [
-      ...charges.map(({ account, reference }): TransactionName => ({ account, kind: "charge", reference })),
-      ...grants.map(({ account, reference }): TransactionName => ({ account, kind: "grant", reference })),
-      ...holds.map(({ account, reference }): TransactionName => ({ account, kind: "hold", reference }))
-    ]
-    checkNames(requested, setMax)
-    const accounts = [...new Set([...requested, ...lots].map(({ account }) => account))].toSorted()
-    const loaded = accounts.length === 0 ? nothing : yield* store.load({
-      accounts,
-      transactions: withoutDuplicates(requested.flatMap(withRelated)),
-      holdsOf: [...new Set(holds.map(({ account }) => account))],
-      lots: lots.map(({ lot }) => lot),
-      liveAfter: at,
-      liveMax: lotsMax,
-      days: { first: at, last: until }
+    const load = Effect.fnUntraced(function*(request: Request) {
+      const { at, charges = [], grants = [], holds = [], lots = [], until = at } = request
+      if (!(yield* isOpen)) return yield* Effect.die(new Error("Ledger.load must be called inside a unit of work"))
+      const requested = [
+        ...charges.map(({ account, reference }): TransactionName => ({ account, kind: "charge", reference })),
+        ...grants.map(({ account, reference }): TransactionName => ({ account, kind: "grant", reference })),
+        ...holds.map(({ account, reference }): TransactionName => ({ account, kind: "hold", reference }))
+      ]
+      checkNames(requested, setMax)
+      const accounts = [...new Set([...requested, ...lots].map(({ account }) => account))].toSorted()
+      const loaded = accounts.length === 0 ? nothing : yield* store.load({
+        accounts,
+        transactions: withoutDuplicates(requested.flatMap(withRelated)),
+        holdsOf: [...new Set(holds.map(({ account }) => account))],
+        lots: lots.map(({ lot }) => lot),
+        liveAfter: at,
+        liveMax: lotsMax,
+        days: { first: at, last: until }
+      })
+      const books: Books = State.make({
+        loaded,
+        requested,
+        at,
+        until,
+        refundLifetime: Duration.fromInputUnsafe(refundLifetime),
+        holdLifetimeMax: Duration.fromInputUnsafe(holdLifetimeMax),
+        holdsMax,
+        ids: yield* newIds
+      })
+      return books
     })
-    const books: Books = State.make({
-      loaded,
-      requested,
-      at,
-      until,
-      refundLifetime: Duration.fromInputUnsafe(refundLifetime),
-      holdLifetimeMax: Duration.fromInputUnsafe(holdLifetimeMax),
-      holdsMax,
-      ids: yield* newIds
+
+    const save = Effect.fnUntraced(function*(books: Books) {
+      const changes = State.changesOf(books)
+      if (changes.changedLots.length === 0 && changes.transactions.length === 0) return books
+      yield* store.save(changes)
+      return State.markSaved(books)
     })
-    return books
-  })
 
-  const save = Effect.fnUntraced(function*(books: Books) {
-    const changes = State.changesOf(books)
-    if (changes.changedLots.length === 0 && changes.transactions.length === 0) return books
-    yield* store.save(changes)
-    return State.markSaved(books)
-  })
-
-  return { load, save }
-})
+    return { load, save }
+  }
+)
 
 // -----------------------------------------------------------------------------
 // internal

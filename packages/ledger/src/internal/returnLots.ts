@@ -41,7 +41,11 @@ export const returnLots = (
   }
   return {
     account: State.openLots(State.replaceLots(account, filled), opened),
-    entries: parts.map(({ credits, lot }): Transaction["entries"][number] => ({ from: book, to: lot, amount: credits })),
+    entries: parts.map(({ credits, lot }): Transaction["entries"][number] => ({
+      from: book,
+      to: lot,
+      amount: credits
+    })),
     ids: rest,
     parts
   }
