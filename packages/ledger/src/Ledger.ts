@@ -44,8 +44,7 @@ export class Ledger extends Context.Service<Ledger, {
    * Charges an account once per reference. Concurrent calls share a unit of work
    * unless the caller is inside a transaction, in which case the charge belongs to it.
    *
-   * Fails with `InsufficientCredits`, `QuotaExceeded`, `AlreadyCharged`, or `AlreadyHeld` while a hold of the reference is
-   * open.
+   * Fails with `InsufficientCredits`, `QuotaExceeded`, `AlreadyCharged`, or `AlreadyHeld` if the reference has an open hold.
    */
   readonly charge: Single<Books.ChargeCommand, Books.Charged>
   /** Charges in one unit of work, in order. A refused charge does not stop the others. */

@@ -26,7 +26,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           const done = results.filter((tag) => tag !== "refused")
           const ended = done.filter((tag) => tag === "Captured" || tag === "Released")
           assert.strictEqual(ended.length, 1)
-          // What is repeated succeeds, and what contradicts it is refused.
+          // The same end succeeds again, and the other one is refused.
           const repeated = ended[0] === "Captured" ? "AlreadyCaptured" : "AlreadyReleased"
           assert.deepStrictEqual(new Set(done), new Set([ended[0], repeated]))
           const { discrepancies, totals } = yield* ledger.verify({ account })

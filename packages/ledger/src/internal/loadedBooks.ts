@@ -19,7 +19,7 @@ export interface Options {
 }
 
 /** A reference of an account. */
-export interface Named {
+interface Named {
   readonly account: string
   readonly reference: string
 }

@@ -6,7 +6,7 @@ import type { Lot } from "../../Lot.ts"
 import type { Day } from "../Day.ts"
 import { LotId, TransactionId } from "../ids.ts"
 import type { Loaded, LoadQuery, QuotaCount } from "../stored.ts"
-import { decodeHolds, decodeOpenHolds, holdColumns } from "./holdRow.ts"
+import { decodeHolds, decodeOpenHolds, holdsOfCharges, openHoldsOf } from "./holdRow.ts"
 import { decodeTransactions, hasReference, transactionColumns } from "./transactionRow.ts"
 
 /** A query by days of the database instead of times. */
@@ -25,12 +25,13 @@ interface BooksQuery extends Omit<LoadQuery, "days"> {
  */
 export const findBooks = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, query: BooksQuery) {
   const rows = yield* select(sql, query)
+  const rowsOf = (source: string) => rows.filter((row) => row.source === source).map(({ other }) => other)
   const found: Loaded = {
     lots: (yield* decodeLots(rows.filter(({ id }) => id !== null))).map(toLot),
-    quotas: (yield* decodeQuotas(rows.flatMap(({ quota }) => quota ?? []))).map(toQuota),
-    transactions: yield* decodeTransactions(rows.flatMap(({ transaction }) => transaction ?? [])),
-    holds: yield* decodeHolds(rows.flatMap(({ hold }) => hold ?? [])),
-    openHolds: yield* decodeOpenHolds(rows.flatMap(({ open_holds }) => open_holds ?? []))
+    quotas: (yield* decodeQuotas(rowsOf("quota"))).map(toQuota),
+    transactions: yield* decodeTransactions(rowsOf("transaction")),
+    holds: yield* decodeHolds(rowsOf("hold")),
+    openHolds: yield* decodeOpenHolds(rowsOf("open holds"))
   }
   return found
 })
@@ -43,10 +44,9 @@ export const findBooks = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, q
 interface FoundRow {
   /** Null unless the row is a lot. */
   readonly id: string | null
-  readonly quota: Schema.Json
-  readonly transaction: Schema.Json
-  readonly hold: Schema.Json
-  readonly open_holds: Schema.Json
+  /** Null if the row is a lot. */
+  readonly source: string | null
+  readonly other: Schema.Json
 }
 
 const accountColumns: Rows.Columns<string> = { account: ["text", (account) => account] }
@@ -105,33 +105,33 @@ const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
           day BETWEEN ${query.days.first}::date AND ${query.days.last}::date
           OR day = ANY(ARRAY(SELECT right(book, length('YYYY-MM-DD'))::date FROM touched WHERE book LIKE 'quota:%'))
         )
-    ), hold AS (
-      SELECT found.*
-      FROM name
-      CROSS JOIN LATERAL (
-        SELECT ${holdColumns(sql)}
-        FROM ledger_hold
-        WHERE ledger_hold.account = name.account AND ledger_hold.reference = name.reference
-      ) AS found
-      WHERE name.kind = 'charge'
-    ), open_holds AS (
-      SELECT account, count(*)::int4 AS count, sum(credits)::float8 AS credits
-      FROM ledger_hold
-      WHERE account = ANY(${Rows.array("text", query.holdsOf, { unknownLength: true })}) AND state = 'open'
-      GROUP BY account
-    ), other AS (
-      SELECT to_json(quota) AS quota, NULL::json AS transaction, NULL::json AS hold, NULL::json AS open_holds FROM quota
-      UNION ALL
-      SELECT NULL, to_json(named), NULL, NULL FROM named
-      UNION ALL
-      SELECT NULL, NULL, to_json(hold), NULL FROM hold
-      UNION ALL
-      SELECT NULL, NULL, NULL, to_json(open_holds) FROM open_holds
     )
-    SELECT lot.*, NULL::json AS quota, NULL::json AS transaction, NULL::json AS hold, NULL::json AS open_holds FROM lot
+    SELECT lot.*, NULL AS source, NULL::json AS other FROM lot
     UNION ALL
-    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, other.* FROM other
+    SELECT ${noLot(sql)}, 'quota', to_json(quota) FROM quota
+    UNION ALL
+    SELECT ${noLot(sql)}, 'transaction', to_json(named) FROM named
+    ${selectHolds(sql, query)}
   `)
+
+/** A null for each column of `lotColumns`. */
+const noLot = (sql: SqlClient.SqlClient) =>
+  sql.literal("NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL")
+
+/** Selects holds, if there are any to find, since units without holds should not pay for the larger statement. */
+const selectHolds = (sql: SqlClient.SqlClient, { holdsOf, transactions }: BooksQuery) =>
+  sql`
+    ${
+    transactions.some(({ kind }) => kind === "charge")
+      ? sql`UNION ALL SELECT ${noLot(sql)}, 'hold', to_json(hold) FROM (${holdsOfCharges(sql)}) AS hold`
+      : sql.literal("")
+  }
+    ${
+    holdsOf.length > 0
+      ? sql`UNION ALL SELECT ${noLot(sql)}, 'open holds', to_json(held) FROM (${openHoldsOf(sql, holdsOf)}) AS held`
+      : sql.literal("")
+  }
+  `
 
 const nameColumns = Rows.fields({ account: "text", reference: "text", kind: "text" })
 

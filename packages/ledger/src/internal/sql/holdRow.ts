@@ -6,9 +6,27 @@ import type { Hold } from "../../Hold.ts"
 import { TransactionId } from "../ids.ts"
 import type { OpenHolds } from "../stored.ts"
 
-/** The columns of a hold, selected from `ledger_hold`. */
-export const holdColumns = (sql: SqlClient.SqlClient) =>
-  sql`account, reference, credits::float8 AS credits, expires_at, state, opened_by`
+/** Selects the holds with the references of the charges in the table `name`. */
+export const holdsOfCharges = (sql: SqlClient.SqlClient) =>
+  sql`
+    SELECT found.*
+    FROM name
+    CROSS JOIN LATERAL (
+      SELECT account, reference, credits::float8 AS credits, expires_at, state, opened_by
+      FROM ledger_hold
+      WHERE ledger_hold.account = name.account AND ledger_hold.reference = name.reference
+    ) AS found
+    WHERE name.kind = 'charge'
+  `
+
+/** Sums up the open holds of each account that has some. */
+export const openHoldsOf = (sql: SqlClient.SqlClient, accounts: ReadonlyArray<string>) =>
+  sql`
+    SELECT account, count(*)::int4 AS count, sum(credits)::float8 AS credits
+    FROM ledger_hold
+    WHERE account = ANY(${Rows.array("text", accounts, { unknownLength: true })}) AND state = 'open'
+    GROUP BY account
+  `
 
 /** Decodes rows of holds as JSON. */
 export const decodeHolds = (

@@ -18,12 +18,12 @@ export const save = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, change
 // -----------------------------------------------------------------------------
 
 /**
- * Writes all tables in one statement, whose text is the same for any set. The database
+ * Writes all tables in one statement, whose text is the same for any set without holds, and for any with holds. The database
  * checks foreign keys among the new rows at the end of the statement. Returns how many
  * counters still had the values that were loaded. A hold ends once, since its release is unique.
  */
 const write = (sql: SqlClient.SqlClient, changes: Changes) => {
-  const { changedLots, endedHolds, openedHolds, openedLots, quotas, transactions } = changes
+  const { changedLots, openedLots, quotas, transactions } = changes
   return decodeWritten(sql`
     WITH booked AS (
       INSERT INTO ledger_transaction ${transactionRows(transactions)}
@@ -53,16 +53,23 @@ const write = (sql: SqlClient.SqlClient, changes: Changes) => {
         AND quota.used_before > 0
         AND ledger_quota.used = quota.used_before
       RETURNING 1
-    ), held AS (
+    )
+    ${writeHolds(sql, changes)}
+    SELECT ((SELECT count(*) FROM started) + (SELECT count(*) FROM continued))::int4 AS quotas
+  `)
+}
+
+/** Writes holds, if there are any, since units without holds should not pay for the larger statement. */
+const writeHolds = (sql: SqlClient.SqlClient, { endedHolds, openedHolds }: Changes) =>
+  endedHolds.length + openedHolds.length === 0 ? sql.literal("") : sql`
+    , held AS (
       INSERT INTO ledger_hold ${holdRows(openedHolds)}
     ), ended AS (
       UPDATE ledger_hold SET state = new.state
       FROM ${holdEndRows(endedHolds)}
       WHERE ledger_hold.account = new.account AND ledger_hold.reference = new.reference
     )
-    SELECT ((SELECT count(*) FROM started) + (SELECT count(*) FROM continued))::int4 AS quotas
-  `)
-}
+  `
 
 const decodeWritten = Rows.decodeAll(Schema.Struct({ quotas: Schema.Int }))
 
