@@ -104,4 +104,8 @@ it("shows amounts of bookings with their sign and unit", () => {
   assert.strictEqual(amountOf({ kind: "charge", amount: 12, entries: [entry] }), "−12 credits")
   const quota = { from: "quota:image:2026-11-24", to: "allowance", amount: 1 }
   assert.strictEqual(amountOf({ kind: "refund", amount: 1, entries: [quota] }), "+1 image")
+  const held = { from: "lot_1", to: "held:quota:1", amount: 5 }
+  assert.strictEqual(amountOf({ kind: "hold", amount: 5, entries: [held] }), "−5 credits")
+  const returned = { from: held.to, to: held.from, amount: 5 }
+  assert.strictEqual(amountOf({ kind: "release", amount: 5, entries: [returned] }), "+5 credits")
 })

@@ -43,7 +43,7 @@ export const AdminRevocation = object("AdminRevocation", "The credits of a lot t
   credits: int("The credits that were left in the lot; 0 if it was revoked or had expired before.")
 })
 
-const book = "`lot_…`, `source:<kind>`, `consumed`, `expired`, `allowance` or `quota:<kind>:<day>`."
+const book = "`lot_…`, `source:<kind>`, `held:<reference>`, `consumed`, `expired`, `allowance` or `quota:<kind>:<day>`."
 
 /** A movement between two books. */
 export const AdminEntry = object("AdminEntry", "A movement between two books.", {
@@ -56,11 +56,14 @@ export const AdminEntry = object("AdminEntry", "A movement between two books.", 
 export const AdminTransaction = object("AdminTransaction", "A transaction of an account. It never changes.", {
   id: text("The id of the transaction."),
   account: text("The id of the account."),
-  kind: field(Schema.Literals(["grant", "charge", "refund", "expire"]), "The kind of the transaction."),
+  kind: field(
+    Schema.Literals(["grant", "charge", "refund", "expire", "hold", "release"]),
+    "The kind of the transaction."
+  ),
   reference: text("The subject of the transaction: for charges and refunds, the id of the job."),
   created_at: time("When the transaction was booked."),
   amount: int("The sum of the entries; 0 for jobs that cost nothing."),
-  reverses: nullable(Schema.String, "For a refund, the id of the charge."),
+  reverses: nullable(Schema.String, "For a refund, the id of the charge; for a release, the id of the hold."),
   entries: list(AdminEntry, "The movements.")
 })
 
@@ -108,8 +111,8 @@ export type AdminBalances = typeof AdminBalances.Type
 /** A figure that differs from the books. */
 export const AdminDiscrepancy = object("AdminDiscrepancy", "A figure that differs from the books.", {
   account: text("The id of the account."),
-  figure: field(Schema.Literals(["remaining", "granted", "used", "amount"]), "The figure that differs."),
-  subject: text("The lot, the book of the quota, or the transaction that has the figure."),
+  figure: field(Schema.Literals(["remaining", "granted", "used", "held", "amount"]), "The figure that differs."),
+  subject: text("The lot, the book of the quota or hold, or the transaction that has the figure."),
   booked: nullable(Int64, "The value according to the books; `null` if the books have none."),
   kept: nullable(Int64, "The stored value; `null` if it is missing.")
 })
@@ -117,13 +120,14 @@ export const AdminDiscrepancy = object("AdminDiscrepancy", "A figure that differ
 /** The result of a verification. */
 export const AdminVerification = object(
   "AdminVerification",
-  "The result of a verification. In consistent books, `granted` is the sum of `remaining`, `consumed` and `expired`.",
+  "The result of a verification. In consistent books, `granted` is the sum of `remaining`, `held`, `consumed` and `expired`.",
   {
     accounts: int("The number of accounts verified."),
     totals: field(
       Schema.Struct({
         granted: int("Credits granted."),
         remaining: int("Credits left."),
+        held: int("Credits of holds: taken from lots and not charged yet."),
         consumed: int("Credits charged for jobs."),
         expired: int("Credits expired.")
       }),
@@ -137,8 +141,8 @@ export const AdminVerification = object(
 /** The totals of a class of books. */
 export const AdminTrialBalanceLine = object("AdminTrialBalanceLine", "The totals of a class of books.", {
   class: field(
-    Schema.Literals(["granted", "remaining", "consumed", "expired", "allowance", "used"]),
-    "The class: `granted` are the books `source:<kind>`, `remaining` the lots, and `used` the quotas."
+    Schema.Literals(["granted", "remaining", "held", "consumed", "expired", "allowance", "used"]),
+    "The class: `granted` are the books `source:<kind>`, `remaining` the lots, `held` the holds, and `used` the quotas."
   ),
   unit: field(Schema.Literals(["credits", "jobs"]), "The unit of the amounts."),
   debits: int("The sum of the entries to books of the class."),

@@ -649,7 +649,7 @@ it.effect("verifies the books of all accounts page by page, or of one account", 
     const whole = yield* send("POST", "/ledger/verify")
     assert.deepStrictEqual(whole.json, {
       accounts: 3,
-      totals: { granted: 300, remaining: 300, consumed: 0, expired: 0 },
+      totals: { granted: 300, remaining: 300, held: 0, consumed: 0, expired: 0 },
       discrepancies: [],
       next_cursor: null
     })
@@ -671,6 +671,7 @@ it.effect("sums up the books of all accounts in a trial balance", () =>
       data: [
         { class: "granted", unit: "credits", debits: 0, credits: 300, balance: -300 },
         { class: "remaining", unit: "credits", debits: 300, credits: 0, balance: 300 },
+        { class: "held", unit: "credits", debits: 0, credits: 0, balance: 0 },
         { class: "consumed", unit: "credits", debits: 0, credits: 0, balance: 0 },
         { class: "expired", unit: "credits", debits: 0, credits: 0, balance: 0 },
         { class: "allowance", unit: "jobs", debits: 0, credits: 0, balance: 0 },

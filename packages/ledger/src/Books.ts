@@ -17,8 +17,22 @@ import { DateTime, Result } from "effect"
 import * as Book from "./internal/Book.ts"
 import * as State from "./internal/booksState.ts"
 import * as Check from "./internal/check.ts"
-import type { ChargeCommand, Charged, GrantCommand, Granted, RefundCommand, Refunded } from "./internal/commands.ts"
+import type {
+  CaptureCommand,
+  Captured,
+  ChargeCommand,
+  Charged,
+  GrantCommand,
+  Granted,
+  Held,
+  HoldCommand,
+  RefundCommand,
+  Refunded,
+  ReleaseCommand,
+  Released
+} from "./internal/commands.ts"
 import * as Day from "./internal/Day.ts"
+import * as Holds from "./internal/holds.ts"
 import * as IdSequence from "./internal/IdSequence.ts"
 import * as Payments from "./internal/payments.ts"
 import * as Refunds from "./internal/refunds.ts"
@@ -26,12 +40,25 @@ import * as LedgerError from "./LedgerError.ts"
 import { type Lot, LotId } from "./Lot.ts"
 import type { Transaction } from "./Transaction.ts"
 
-export type { ChargeCommand, Charged, GrantCommand, Granted, RefundCommand, Refunded } from "./internal/commands.ts"
+export type {
+  CaptureCommand,
+  Captured,
+  ChargeCommand,
+  Charged,
+  GrantCommand,
+  Granted,
+  Held,
+  HoldCommand,
+  RefundCommand,
+  Refunded,
+  ReleaseCommand,
+  Released
+} from "./internal/commands.ts"
 
 /** Books of some accounts: immutable, with the changes since they were loaded or saved. Treat as opaque. */
 export interface Books extends State.BooksState {}
 
-/** Charges an account once per reference, in full or not at all. */
+/** Charges an account once per reference, in full or not at all. A reference with an open hold is charged by `capture`. */
 export const charge = (
   books: Books,
   command: ChargeCommand
@@ -41,6 +68,9 @@ export const charge = (
   if (State.findTransaction(account, { ...command, kind: "charge" }) !== undefined) {
     return Result.fail(new LedgerError.AlreadyCharged({ reference: command.reference }))
   }
+  const hold = State.findHold(account, command.reference)
+  const at = State.storageTime(books, command.at)
+  if (hold !== undefined && Holds.stateAt(hold, at) === "open") return Result.fail(Holds.alreadyHeld(hold, at))
   return command.amount._tag === "Credits"
     ? chargeCredits(books, command, command.amount)
     : chargeQuota(books, command, command.amount)
@@ -109,6 +139,25 @@ export const grant = (books: Books, command: GrantCommand): Decision<Books, Gran
   })
   return accept(State.withAccount(books, command.account, next, rest), { _tag: "Granted", lot })
 }
+
+/** Takes credits from lots for a later charge, once per reference, in full or not at all. */
+export const hold: (books: Books, command: HoldCommand) => Decision<Books, Held, LedgerError.HoldRefusal> = Holds.hold
+
+/**
+ * Charges credits of an open hold, and returns the rest. The lots that gave the credits pay in the order in which they gave
+ * them, also if they have expired since. The rest goes back to them as by a refund, so the lots hold what they would hold if
+ * the charge had been booked instead of the hold.
+ */
+export const capture: (
+  books: Books,
+  command: CaptureCommand
+) => Decision<Books, Captured, LedgerError.CaptureRefusal> = Holds.capture
+
+/** Returns the credits of an open hold to the lots that gave them, as a refund does. */
+export const release: (
+  books: Books,
+  command: ReleaseCommand
+) => Decision<Books, Released, LedgerError.ReleaseRefusal> = Holds.release
 
 // -----------------------------------------------------------------------------
 // internal

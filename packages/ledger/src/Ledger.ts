@@ -1,5 +1,5 @@
 /**
- * The billing ledger: credits in lots, daily quotas, charges and refunds.
+ * The billing ledger: credits in lots, daily quotas, charges, refunds and holds.
  *
  * Every movement is booked in double entry. Stored figures, such as the credits of a
  * lot, are projections of the books, and `verify` compares the two. An account is
@@ -38,13 +38,13 @@ type Many<Command, A, Refusal> = (
   commands: ReadonlyArray<Command>
 ) => Effect.Effect<ReadonlyArray<Result.Result<A, Refusal>>, StorageError>
 
-/** Charges, refunds and grants. See the description of the module. */
+/** Charges, refunds, grants and holds. See the description of the module. */
 export class Ledger extends Context.Service<Ledger, {
   /**
    * Charges an account once per reference. Concurrent calls share a unit of work
    * unless the caller is inside a transaction, in which case the charge belongs to it.
    *
-   * Fails with `InsufficientCredits`, `QuotaExceeded` or `AlreadyCharged`.
+   * Fails with `InsufficientCredits`, `QuotaExceeded`, `AlreadyCharged`, or `AlreadyHeld` if the reference has an open hold.
    */
   readonly charge: Single<Books.ChargeCommand, Books.Charged>
   /** Charges in one unit of work, in order. A refused charge does not stop the others. */
@@ -76,8 +76,40 @@ export class Ledger extends Context.Service<Ledger, {
   readonly grantAll: Many<Books.GrantCommand, Books.Granted, LedgerError.GrantExpired>
 
   /**
+   * Takes credits from lots as a charge does, once per reference, until they are captured or released, or the hold expires.
+   * Shares units of work like `charge`.
+   *
+   * Fails with `InsufficientCredits`, `AlreadyHeld`, `AlreadyCharged`, `HoldExpired` or `TooManyHolds`. Dies if the hold would
+   * last longer than `holdLifetimeMax`.
+   */
+  readonly hold: Single<Books.HoldCommand, Books.Held>
+  /** Holds credits in one unit of work, in order. */
+  readonly holdAll: Many<Books.HoldCommand, Books.Held, LedgerError.HoldRefusal>
+
+  /**
+   * Charges at most the credits of a hold, from the lots that gave them, and returns the rest to these lots. The charge has the
+   * reference of the hold and is refunded like any other. Idempotent. Shares units of work like `charge`.
+   *
+   * Fails with `UnknownHold`, with `HoldEnded` if the hold was released or has expired, with `CaptureExceedsHold`, with
+   * `CaptureDiffers` if it was captured with other credits, and with `AlreadyCharged`.
+   */
+  readonly capture: Single<Books.CaptureCommand, Books.Captured>
+  /** Captures in one unit of work, in order. */
+  readonly captureAll: Many<Books.CaptureCommand, Books.Captured, LedgerError.CaptureRefusal>
+
+  /**
+   * Returns the credits of a hold to the lots that gave them. Idempotent. Shares units of work like `charge`.
+   *
+   * Fails with `UnknownHold`, and with `HoldEnded` if the hold was captured.
+   */
+  readonly release: Single<Books.ReleaseCommand, Books.Released>
+  /** Releases in one unit of work, in order. */
+  readonly releaseAll: Many<Books.ReleaseCommand, Books.Released, LedgerError.ReleaseRefusal>
+
+  /**
    * Closes a lot before it expires: what is left in it is booked as expired. Idempotent. Fails with `UnknownLot`.
-   * A part of a charge that is refunded later becomes a new lot, as if the lot had expired.
+   * Credits of the lot that are held stay held. What a refund, a release or a capture returns to the lot later becomes a new
+   * lot, as if the lot had expired.
    */
   readonly revoke: Single<RevokeCommand, Revoked>
 
@@ -101,15 +133,15 @@ export class Ledger extends Context.Service<Ledger, {
   readonly save: (books: Books.Books) => Effect.Effect<Books.Books, StorageError>
 
   /**
-   * Books the credits that are left in lots that expired at `at` or before, oldest
-   * expiry first, for up to `limit` lots (default 500, at most `setMax`). Repeat it until it returns 0
-   * lots. Any number of hosts may call it at the same time. `layerSweep` does this.
+   * Returns the credits of holds, and books the credits that are left in lots, that expired at `at` or before, holds first,
+   * then oldest expiry first, for up to `limit` of them (default 500, at most `setMax`). `credits` are those of the lots. Repeat
+   * it until it returns 0 lots and 0 holds. Any number of hosts may call it at the same time. `layerSweep` does this.
    */
   readonly expire: (
     options: { readonly at: DateTime.Utc; readonly limit?: number | undefined }
-  ) => Effect.Effect<{ readonly lots: number; readonly credits: number }, StorageError>
+  ) => Effect.Effect<{ readonly lots: number; readonly credits: number; readonly holds: number }, StorageError>
 
-  /** The maximum number of references in one unit of work, and of lots in one call of `expire`. */
+  /** The maximum number of references in one unit of work, and of lots and holds in one call of `expire`. */
   readonly setMax: number
 
   /** Returns the balances of an account at `at`. Takes no locks. */
@@ -150,8 +182,12 @@ export const creditsMax: number = Check.creditsMax
 
 /** Options of a ledger. */
 export interface LedgerOptions {
-  /** The lifetime of a lot that a refund opens in place of an expired one. Default 30 days. */
+  /** The lifetime of a lot that a refund or the end of a hold opens in place of an expired one. Default 30 days. */
   readonly refundLifetime?: Duration.Input | undefined
+  /** The longest time until a hold expires. A longer one is a defect. Default 7 days. */
+  readonly holdLifetimeMax?: Duration.Input | undefined
+  /** The maximum number of open holds of an account. Default 1,000. */
+  readonly holdsMax?: number | undefined
   /** The maximum number of live lots that a charge considers, soonest expiry first. Default 1,000. */
   readonly lotsMax?: number | undefined
   /** The maximum number of references in one unit of work. More are a defect. Default 1,000. */
@@ -166,6 +202,8 @@ interface LoadRequest {
   readonly charges?: ReadonlyArray<{ readonly account: string; readonly reference: string }> | undefined
   /** References that commands will grant. Others are a defect. */
   readonly grants?: ReadonlyArray<{ readonly account: string; readonly reference: string }> | undefined
+  /** References that commands will hold, capture or release. Others are a defect. */
+  readonly holds?: ReadonlyArray<{ readonly account: string; readonly reference: string }> | undefined
   /** The earliest `at` of the commands. */
   readonly at: DateTime.Utc
   /** The latest `at` of the commands. Default: `at`. */
@@ -177,10 +215,12 @@ export interface Balances {
   readonly account: string
   /** Lots that are not empty and have not expired, in spending order, including trial lots. */
   readonly lots: ReadonlyArray<Lot>
-  /** Credits that charges can spend: those of all lots but trial ones. */
+  /** Credits that charges can spend: those of all lots but trial ones, without held credits. */
   readonly credits: number
   /** The part of `credits` that pays for images only. */
   readonly creditsImagesOnly: number
+  /** Credits of open holds, including those that have expired and are not returned yet. */
+  readonly held: number
   /** The UTC day of `quotaUsed`. */
   readonly day: Day
   /** The end of that day: the next 00:00 UTC. */
@@ -190,10 +230,11 @@ export interface Balances {
 }
 
 const make = Effect.fnUntraced(function*(options: LedgerOptions) {
-  const { foldMax = 64, lotsMax = 1_000, refundLifetime = "30 days", setMax = 1_000 } = options
+  const { foldMax = 64, holdLifetimeMax = "7 days", holdsMax = 1_000 } = options
+  const { lotsMax = 1_000, refundLifetime = "30 days", setMax = 1_000 } = options
   const store = yield* LedgerStore
   const { atomically } = yield* UnitOfWork.UnitOfWork
-  const books = yield* LoadedBooks.make({ lotsMax, refundLifetime, setMax })
+  const books = yield* LoadedBooks.make({ holdLifetimeMax, holdsMax, lotsMax, refundLifetime, setMax })
 
   return Ledger.of({
     setMax,
@@ -242,8 +283,8 @@ export const layerPostgres = (
 ): Backend.PostgresLayer<Ledger> => layerWith(options).pipe(Backend.postgres(Backend.inSchema(SqlLedgerStore, schema)))
 
 /**
- * Books expired lots in the background, on average every `interval` (default 1 minute),
- * `limit` lots per unit of work (default 500). Logs failures and continues. Any number of
+ * Books expired lots and holds in the background, on average every `interval` (default 1 minute),
+ * `limit` of them per unit of work (default 500). Logs failures and continues. Any number of
  * processes may run it. Dies when it is built if `limit` exceeds the `setMax` of the ledger.
  */
 export const layerSweep = Sweep.make({
@@ -253,6 +294,7 @@ export const layerSweep = Sweep.make({
   limitMax: Ledger.useSync(({ setMax }) => setMax),
   run: Effect.fnUntraced(function*(limit) {
     const { expire } = yield* Ledger
-    return (yield* expire({ at: yield* DateTime.now, limit })).lots
+    const { holds, lots } = yield* expire({ at: yield* DateTime.now, limit })
+    return holds + lots
   })
 })

@@ -3,6 +3,9 @@ import * as Rejection from "@kinora/persistence/Rejection"
 import { Schema } from "effect"
 import { LotId } from "./internal/ids.ts"
 
+/** The states of a hold that has ended. */
+const endStates = ["captured", "released", "expired"] as const
+
 /** The lots that may pay hold less than the price. */
 export class InsufficientCredits
   extends Schema.TaggedError<InsufficientCredits>("@kinora/ledger/InsufficientCredits")("InsufficientCredits", {
@@ -62,11 +65,75 @@ export class UnknownLot extends Schema.TaggedError<UnknownLot>("@kinora/ledger/U
   lot: LotId.schema
 }) {}
 
+/** The account has or had a hold with this reference. */
+export class AlreadyHeld extends Schema.TaggedError<AlreadyHeld>("@kinora/ledger/AlreadyHeld")("AlreadyHeld", {
+  reference: Schema.String,
+  credits: Schema.Int,
+  expiresAt: Schema.DateTimeUtc,
+  /** `expired` also if the hold expired and its credits are not returned yet. */
+  state: Schema.Literals(["open", ...endStates])
+}) {}
+
+/** The hold would have expired already. */
+export class HoldExpired extends Schema.TaggedError<HoldExpired>("@kinora/ledger/HoldExpired")("HoldExpired", {
+  expiresAt: Schema.DateTimeUtc
+}) {}
+
+/** The account has as many open holds as it may have. */
+export class TooManyHolds extends Schema.TaggedError<TooManyHolds>("@kinora/ledger/TooManyHolds")("TooManyHolds", {
+  limit: Schema.Int
+}) {}
+
+/** The account never had a hold with this reference. */
+export class UnknownHold extends Schema.TaggedError<UnknownHold>("@kinora/ledger/UnknownHold")("UnknownHold", {
+  reference: Schema.String
+}) {}
+
+/** The hold has ended, so it can be neither captured nor released. */
+export class HoldEnded extends Schema.TaggedError<HoldEnded>("@kinora/ledger/HoldEnded")("HoldEnded", {
+  reference: Schema.String,
+  /** How it ended. `expired` also if its credits are not returned yet. */
+  state: Schema.Literals(endStates)
+}) {}
+
+/** The hold has fewer credits than the capture would charge. */
+export class CaptureExceedsHold extends Schema.TaggedError<CaptureExceedsHold>("@kinora/ledger/CaptureExceedsHold")(
+  "CaptureExceedsHold",
+  {
+    reference: Schema.String,
+    /** Credits of the capture. */
+    credits: Schema.Int,
+    /** Credits of the hold. */
+    held: Schema.Int
+  }
+) {}
+
+/** The hold was captured before, with other credits. */
+export class CaptureDiffers extends Schema.TaggedError<CaptureDiffers>("@kinora/ledger/CaptureDiffers")(
+  "CaptureDiffers",
+  {
+    reference: Schema.String,
+    /** Credits of the refused capture. */
+    credits: Schema.Int,
+    /** Credits of the charge. */
+    captured: Schema.Int
+  }
+) {}
+
 /** Reasons to refuse a charge. */
-export type ChargeRefusal = InsufficientCredits | QuotaExceeded | AlreadyCharged
+export type ChargeRefusal = InsufficientCredits | QuotaExceeded | AlreadyCharged | AlreadyHeld
 
 /** Reasons to refuse a refund. */
 export type RefundRefusal = UnknownCharge | RefundExceedsCharge | IndivisibleCharge
+
+/** Reasons to refuse a hold. */
+export type HoldRefusal = InsufficientCredits | AlreadyHeld | AlreadyCharged | HoldExpired | TooManyHolds
+
+/** Reasons to refuse the capture of a hold. */
+export type CaptureRefusal = UnknownHold | HoldEnded | CaptureExceedsHold | CaptureDiffers | AlreadyCharged
+
+/** Reasons to refuse the release of a hold. */
+export type ReleaseRefusal = UnknownHold | HoldEnded
 
 /** The ledger refused a command. Nothing was changed. */
 export class LedgerError extends Rejection.define<LedgerError>("@kinora/ledger/LedgerError")(
@@ -80,6 +147,13 @@ export class LedgerError extends Rejection.define<LedgerError>("@kinora/ledger/L
     RefundExceedsCharge,
     IndivisibleCharge,
     GrantExpired,
-    UnknownLot
+    UnknownLot,
+    AlreadyHeld,
+    HoldExpired,
+    TooManyHolds,
+    UnknownHold,
+    HoldEnded,
+    CaptureExceedsHold,
+    CaptureDiffers
   ])
 ) {}

@@ -14,17 +14,20 @@ export class LedgerStore extends Context.Service<LedgerStore, {
   readonly load: (query: Stored.LoadQuery) => Effect.Effect<Stored.Loaded, StorageError>
   /**
    * Writes changes of accounts that this unit of work has locked. Fails without
-   * effect if a transaction exists already, or if a lot would hold less than 0 or
+   * effect if a transaction or a hold exists already, or if a lot would hold less than 0 or
    * more than was granted. Dies with `StaleBooks` if a stored counter differs from the
    * loaded one. The unit of work must roll back then.
    */
   readonly save: (changes: Stored.Changes) => Effect.Effect<void, StorageError>
-  /** Finds lots that expired at `at` or before and are not closed, oldest expiry first. Takes no locks. */
-  readonly findExpired: (
-    at: DateTime.Utc,
-    limit: number
-  ) => Effect.Effect<ReadonlyArray<Stored.ExpiredLot>, StorageError>
-  /** Finds the account's lots that are not empty and expire after `at`, and its counters of `day`. Takes no locks. */
+  /**
+   * Finds up to `limit` open holds that expired at `at` or before and, if they are fewer, up to as many lots that expired and
+   * are not closed, oldest expiry first. Takes no locks.
+   */
+  readonly findExpired: (at: DateTime.Utc, limit: number) => Effect.Effect<Stored.Expired, StorageError>
+  /**
+   * Finds the account's lots that are not empty and expire after `at`, its counters of `day`, and its open holds. Takes no
+   * locks.
+   */
   readonly findBalances: (query: Stored.BalancesQuery) => Effect.Effect<Stored.FoundBalances, StorageError>
   /** Finds transactions of an account, newest id first. Takes no locks. */
   readonly findTransactions: (

@@ -38,6 +38,7 @@ export const layer: Layer.Layer<LedgerStore, never, SqlClient.SqlClient> = Layer
           accounts: [account],
           transactions: [],
           lots: [],
+          holdsOf: [account],
           liveAfter: at,
           liveMax: lotsMax,
           days: { first: day, last: day }

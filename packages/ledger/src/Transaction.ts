@@ -8,6 +8,11 @@
  *     refund   consumed            → lot           (the same lots, or new ones; all or a part of a charge)
  *              quota:<kind>:<day>  → allowance
  *     expire   lot                 → expired
+ *     hold     lot                 → held:<reference>  (one entry per lot that pays)
+ *     release  held:<reference>    → lot               (the same lots, or new ones; all of a hold)
+ *
+ * The end of a hold is always a `release` of all its credits. A capture books a `charge` after it, which takes its credits
+ * from the same lots.
  *
  * An entry has both sides, so a transaction is always balanced. The credits of a lot
  * and the charges of a day equal the balances of their books.
@@ -22,7 +27,7 @@ export { TransactionId } from "./internal/ids.ts"
 export interface Transaction {
   readonly id: TransactionId
   readonly account: string
-  readonly kind: "grant" | "charge" | "refund" | "expire"
+  readonly kind: "grant" | "charge" | "refund" | "expire" | "hold" | "release"
   /** The reference of the command. For an expiry, the lot's id. */
   readonly reference: string
   /** For a refund of a part of a charge, the reference of that part. */
@@ -30,7 +35,7 @@ export interface Transaction {
   readonly at: DateTime.Utc
   /** The sum of the entries. A charge of 0 credits has no entries. */
   readonly amount: number
-  /** For a refund, the charge. The refunds of a charge do not exceed its amount. */
+  /** For a refund, the charge: its refunds do not exceed its amount. For a release, the hold. */
   readonly reverses: TransactionId | undefined
   readonly entries: ReadonlyArray<{
     readonly from: Book

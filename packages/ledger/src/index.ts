@@ -1,4 +1,5 @@
 export * as Books from "./Books.ts"
+export * as Hold from "./Hold.ts"
 export * as Ledger from "./Ledger.ts"
 export * as LedgerError from "./LedgerError.ts"
 export * as LedgerStore from "./LedgerStore.ts"

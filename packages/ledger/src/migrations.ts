@@ -7,7 +7,7 @@ export const migrations: Relocatable = {
   namespace: "ledger",
   migrations: byName,
   objects: {
-    tables: ["ledger_account", "ledger_transaction", "ledger_entry", "ledger_lot", "ledger_quota"],
-    functions: ["ledger_refuse_change", "ledger_limit_refunds"]
+    tables: ["ledger_account", "ledger_transaction", "ledger_entry", "ledger_lot", "ledger_quota", "ledger_hold"],
+    functions: ["ledger_refuse_change", "ledger_limit_refunds", "ledger_check_release"]
   }
 }

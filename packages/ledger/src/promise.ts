@@ -11,7 +11,7 @@ import * as Backend from "@kinora/persistence/Backend"
 import { type CallOptions, type Layers, make, type Plain, type Storage } from "@kinora/persistence/promise"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, type Duration, Effect, Layer } from "effect"
 import type * as Books from "./Books.ts"
 import { errorOf } from "./internal/promise/errors.ts"
 import * as Service from "./Ledger.ts"
@@ -23,19 +23,26 @@ import { type Transaction, TransactionId } from "./Transaction.ts"
 export { StorageFailedError } from "@kinora/persistence/promise"
 export {
   AlreadyChargedError,
+  AlreadyHeldError,
+  CaptureDiffersError,
+  CaptureExceedsHoldError,
   GrantExpiredError,
+  HoldEndedError,
+  HoldExpiredError,
   IndivisibleChargeError,
   InsufficientCreditsError,
   LedgerError,
   QuotaExceededError,
   RefundExceedsChargeError,
+  TooManyHoldsError,
   UnknownChargeError,
+  UnknownHoldError,
   UnknownLotError
 } from "./internal/promise/errors.ts"
 
 /** Options of `createLedger`: the storage, and the options of the ledger. */
 export type CreateLedgerOptions = Storage & Service.LedgerOptions & {
-  /** Whether to book expired lots in the background, once a minute. Default true. Any number of processes may. */
+  /** Whether to book expired lots and holds in the background, once a minute. Default true. Any number of processes may. */
   readonly sweep?: boolean | undefined
 }
 
@@ -63,6 +70,23 @@ interface Call extends CallOptions {
 /** A grant of credits. */
 type Grant = Call & Omit<Plain<Books.GrantCommand>, "at">
 
+/** A hold of credits. */
+type Hold =
+  & Call
+  & Omit<Books.HoldCommand, "at" | "expiresAt" | "within">
+  & (
+    | {
+      /** When the hold expires, at most `holdLifetimeMax` from now. */
+      readonly expiresAt: Date
+      readonly within?: undefined
+    }
+    | {
+      /** The time until the hold expires, at most `holdLifetimeMax`. */
+      readonly within: Duration.Input
+      readonly expiresAt?: undefined
+    }
+  )
+
 /** A page of transactions. */
 interface EntriesOptions extends CallOptions {
   readonly account: string
@@ -76,7 +100,10 @@ interface EntriesOptions extends CallOptions {
 
 /** A ledger. Its calls are those of the service `Ledger`, whose documentation describes them. */
 export interface Ledger extends AsyncDisposable {
-  /** Charges an account once per reference. Throws `InsufficientCreditsError`, `QuotaExceededError` or `AlreadyChargedError`. */
+  /**
+   * Charges an account once per reference. Throws `InsufficientCreditsError`, `QuotaExceededError`, `AlreadyChargedError`, or
+   * `AlreadyHeldError` while a hold of the reference is open.
+   */
   readonly charge: (
     command: Call & Amount & { readonly account: string; readonly reference: string }
   ) => Promise<Plain<Books.Charged>>
@@ -89,6 +116,18 @@ export interface Ledger extends AsyncDisposable {
   readonly refund: (command: Call & Omit<Books.RefundCommand, "at">) => Promise<Plain<Books.Refunded>>
   /** Opens a lot once per reference. Throws `GrantExpiredError`. */
   readonly grant: (command: Grant) => Promise<Plain<Books.Granted>>
+  /**
+   * Takes credits from lots until they are captured or released, or the hold expires. Throws `InsufficientCreditsError`,
+   * `AlreadyHeldError`, `AlreadyChargedError`, `HoldExpiredError` or `TooManyHoldsError`.
+   */
+  readonly hold: (command: Hold) => Promise<Plain<Books.Held>>
+  /**
+   * Charges at most the credits of a hold, and returns the rest. Throws `UnknownHoldError`, `HoldEndedError`,
+   * `CaptureExceedsHoldError`, `CaptureDiffersError` or `AlreadyChargedError`.
+   */
+  readonly capture: (command: Call & Omit<Books.CaptureCommand, "at">) => Promise<Plain<Books.Captured>>
+  /** Returns the credits of a hold. Throws `UnknownHoldError`, and `HoldEndedError` if it was captured. */
+  readonly release: (command: Call & Omit<Books.ReleaseCommand, "at">) => Promise<Plain<Books.Released>>
   /** Closes a lot before it expires. Throws `UnknownLotError`. */
   readonly revoke: (
     command: Call & { readonly account: string; readonly lot: string }
@@ -137,6 +176,21 @@ export const createLedger = async (options: CreateLedgerOptions): Promise<Ledger
         const { expiresAt, signal: _signal, tx: _tx, ...rest } = command
         return grant({ ...rest, expiresAt: DateTime.fromDateUnsafe(expiresAt), at })
       }),
+    hold: (command) =>
+      call(command, ({ hold }, at) => {
+        const { account, credits, imagesOnlyAllowed, reference, trialAllowed } = command
+        const expiry = command.expiresAt === undefined
+          ? { within: command.within }
+          : { expiresAt: DateTime.fromDateUnsafe(command.expiresAt) }
+        return hold({ account, credits, imagesOnlyAllowed, reference, trialAllowed, at, ...expiry })
+      }),
+    capture: (command) =>
+      call(command, ({ capture }, at) => {
+        const { account, credits, reference } = command
+        return capture({ account, credits, reference, at })
+      }),
+    release: (command) =>
+      call(command, ({ release }, at) => release({ account: command.account, reference: command.reference, at })),
     revoke: (command) =>
       call(command, ({ revoke }, at) => {
         const lot = LotId.parse(command.lot)

@@ -6,28 +6,50 @@ import * as Book from "../src/internal/Book.ts"
 import * as State from "../src/internal/booksState.ts"
 import * as Day from "../src/internal/Day.ts"
 import { expireLot } from "../src/internal/expire.ts"
+import { expireHold } from "../src/internal/holds.ts"
 import * as IdSequence from "../src/internal/IdSequence.ts"
 import { audit } from "../src/internal/memory/audit.ts"
 import { revokeLot } from "../src/internal/revokeLot.ts"
 import type { LotId } from "../src/Lot.ts"
-import { atHour, type Command, command, decideAny, end, partOf, referencesMax, start } from "./BooksCommand.ts"
+import {
+  atHour,
+  type Command,
+  command,
+  decideAny,
+  end,
+  partOf,
+  referenceOf,
+  referencesMax,
+  start
+} from "./BooksCommand.ts"
 import * as Model from "./Model.ts"
 import { makeShelf } from "./Shelf.ts"
 
 const refundHours = 48
+const holdsMax = 4
 const firstUuid = "01890a5d-ac96-774b-8000-000000000000"
 
 const requested = ["ann", "bob"].flatMap((account) =>
   Array.from({ length: referencesMax + 1 }, (_, n) => `${n}`).flatMap((reference) => [
     { account, kind: "charge", reference } as const,
-    { account, kind: "grant", reference } as const
+    { account, kind: "grant", reference } as const,
+    { account, kind: "hold", reference } as const
   ])
 )
 
 const open = (loaded: State.BooksOptions["loaded"], ids = IdSequence.from(firstUuid)): Books.Books =>
-  State.make({ loaded, requested, at: start, until: end, refundLifetime: Duration.hours(refundHours), ids })
+  State.make({
+    loaded,
+    requested,
+    at: start,
+    until: end,
+    refundLifetime: Duration.hours(refundHours),
+    holdLifetimeMax: Duration.hours(24),
+    holdsMax,
+    ids
+  })
 
-const empty = open({ lots: [], quotas: [], transactions: [] })
+const empty = open({ lots: [], quotas: [], transactions: [], holds: [], openHolds: [] })
 
 /** Everything that the books contain. */
 const contentOf = (books: Books.Books) => {
@@ -35,7 +57,9 @@ const contentOf = (books: Books.Books) => {
   return {
     lots: accounts.flatMap(({ lots }) => lots),
     quotas: accounts.flatMap(({ quotas }) => quotas),
-    transactions: accounts.flatMap(({ transactions }) => Array.from(HashMap.values(transactions)))
+    transactions: accounts.flatMap(({ transactions }) => Array.from(HashMap.values(transactions))),
+    holds: accounts.flatMap(({ holds }) => Array.from(HashMap.values(holds))),
+    openHolds: []
   }
 }
 
@@ -44,7 +68,7 @@ const printed = (books: Books.Books) => JSON.stringify([contentOf(books), State.
 
 /** Runs the commands on the books and on the model, and compares the results of each. */
 const play = (commands: ReadonlyArray<Command>) => {
-  const model = Model.make(refundHours)
+  const model = Model.make({ refundHours, holdsMax })
   const shelf = makeShelf()
   /** The model's name of each lot. */
   const names = new Map<LotId, string>()
@@ -57,7 +81,9 @@ const play = (commands: ReadonlyArray<Command>) => {
       openedLots: [],
       changedLots: [],
       quotas: [],
-      transactions: []
+      transactions: [],
+      openedHolds: [],
+      endedHolds: []
     })
     books = open(shelf.content(), books.ids)
   }
@@ -70,9 +96,23 @@ const play = (commands: ReadonlyArray<Command>) => {
   const coinsOf = (parts: ReadonlyArray<{ readonly lot: LotId; readonly credits: number }>) =>
     parts.flatMap(({ credits, lot }) => Array.from({ length: credits }, () => names.get(lot)))
 
+  const lotsOf = (account: string) => State.accountOf(books, account).lots
+  /** Names the lots that were opened, and compares where coins went. */
+  const checkReturned = (
+    parts: ReadonlyArray<{ readonly lot: LotId; readonly credits: number }>,
+    expected: ReadonlyArray<string>
+  ): void => {
+    let coin = 0
+    for (const part of parts) {
+      if (!names.has(part.lot)) names.set(part.lot, expected[coin]!)
+      coin += part.credits
+    }
+    assert.deepStrictEqual<unknown>(coinsOf(parts), expected)
+  }
+
   const decide = (command: Command, hour: number): void => {
     const { account, credits, imagesOnly, kind, trial } = command
-    const reference = `${command.reference}`
+    const reference = referenceOf(books, command)
     const at = atHour(hour)
     // In steps of 12 hours, so that many lots expire together.
     const expiresAt = Math.ceil((hour + command.livesHours) / 12) * 12
@@ -101,7 +141,7 @@ const play = (commands: ReadonlyArray<Command>) => {
         return assert.deepStrictEqual(coinsOf(result.parts), expected)
       }
       case "count": {
-        const expected = model.count(account, reference, credits, `${account} ${Book.ofQuota(kind, Day.of(at))}`)
+        const expected = model.count(account, reference, credits, `${account} ${Book.ofQuota(kind, Day.of(at))}`, hour)
         const amount = { _tag: "Quota", kind, limit: credits } as const
         const result = adopt(Books.charge(books, { account, reference, amount, at }))
         return assert.strictEqual(typeof result === "string" ? result : result._tag, expected)
@@ -117,12 +157,36 @@ const play = (commands: ReadonlyArray<Command>) => {
           return assert.strictEqual(typeof result === "string" ? result : result._tag, expected)
         }
         if (typeof expected === "string") return assert.fail(`refunded instead of ${expected}`)
-        let coin = 0
-        for (const part of result.parts) {
-          if (!names.has(part.lot)) names.set(part.lot, expected[coin]!)
-          coin += part.credits
+        return checkReturned(result.parts, expected)
+      }
+      case "hold":
+      case "hold again": {
+        const terms = { account, reference, credits, imagesOnlyAllowed: imagesOnly, trialAllowed: trial, at }
+        const expiry = { imagesOnly, trial, expiresAt: hour + command.livesHours }
+        const expected = model.hold(account, reference, credits, hour, expiry)
+        const result = adopt(Books.hold(books, { ...terms, expiresAt: atHour(expiry.expiresAt) }))
+        return assert.deepStrictEqual<unknown>(typeof result === "string" ? result : coinsOf(result.parts), expected)
+      }
+      case "capture":
+      case "capture part": {
+        const part = command.does === "capture" ? undefined : Math.floor(credits / 2)
+        const expected = model.capture(account, reference, hour, part)
+        const result = adopt(Books.capture(books, { account, reference, credits: part, at }))
+        if (typeof result === "string" || result._tag === "AlreadyCaptured") {
+          return assert.strictEqual(typeof result === "string" ? result : result._tag, expected)
         }
-        return assert.deepStrictEqual(coinsOf(result.parts), expected)
+        if (typeof expected === "string") return assert.fail(`captured instead of ${expected}`)
+        assert.deepStrictEqual(coinsOf(result.parts), expected.heaps)
+        return checkReturned(result.returned, expected.returned)
+      }
+      case "release": {
+        const expected = model.release(account, reference, hour)
+        const result = adopt(Books.release(books, { account, reference, at }))
+        if (typeof result === "string" || result._tag === "AlreadyReleased") {
+          return assert.strictEqual(typeof result === "string" ? result : result._tag, expected)
+        }
+        if (typeof expected === "string") return assert.fail(`released instead of ${expected}`)
+        return checkReturned(result.parts, expected)
       }
       case "revoke": {
         saveAndLoad()
@@ -134,8 +198,23 @@ const play = (commands: ReadonlyArray<Command>) => {
         return assert.deepStrictEqual(adopt(revokeLot(books, { account, lot: lot.id, at })), { credits: remaining })
       }
       case "expire": {
-        model.expire(hour)
         saveAndLoad()
+        for (const { account, reference } of shelf.content().holds) {
+          const lotsBefore = new Set(lotsOf(account).map(({ id }) => id))
+          const expected = model.expireHold(account, reference, hour)
+          const decided = expireHold(books, { account, reference, at })
+          books = decided.state
+          assert.strictEqual(decided.value?.credits, expected?.length)
+          const opened = lotsOf(account).filter(({ id }) => !lotsBefore.has(id)).toSorted((a, b) =>
+            a.id < b.id ? -1 : 1
+          )
+          const known = new Set(names.values())
+          const made = [...new Set(expected?.filter((name) => !known.has(name)))]
+          assert.strictEqual(opened.length, made.length)
+          for (const [n, { id }] of opened.entries()) names.set(id, made[n]!)
+        }
+        saveAndLoad()
+        model.expire(hour)
         for (const { account, id } of shelf.content().lots) {
           books = expireLot(books, { account, lot: id, at }).state
         }
@@ -157,7 +236,7 @@ const checkSound = (content: State.BooksOptions["loaded"]) => {
   for (const { granted, remaining } of content.lots) assert.isTrue(remaining >= 0 && remaining <= granted)
   const { discrepancies, totals } = audit(content)
   assert.deepStrictEqual(discrepancies, [])
-  assert.strictEqual(totals.granted, totals.remaining + totals.consumed + totals.expired)
+  assert.strictEqual(totals.granted, totals.remaining + totals.held + totals.consumed + totals.expired)
   return totals
 }
 
@@ -171,8 +250,8 @@ const check = (commands: ReadonlyArray<Command>) => {
     assert.isAtLeast(used, 0)
     assert.strictEqual(used, model.counters.get(`${account} ${Book.ofQuota(kind, day)}`))
   }
-  const { expired, granted } = checkSound(shelf.content())
-  assert.deepStrictEqual({ granted, expired }, model.totals())
+  const { expired, granted, held } = checkSound(shelf.content())
+  assert.deepStrictEqual({ granted, expired, held }, model.totals())
 
   const charges = new Map(transactions.filter(({ kind }) => kind === "charge").map((charge) => [charge.id, charge]))
   const refunds = transactions.filter(({ kind }) => kind === "refund")

@@ -1,8 +1,9 @@
 /** Random commands for books. */
-import { DateTime, Result, Schema } from "effect"
+import { DateTime, HashMap, Result, Schema } from "effect"
 import * as Books from "../src/Books.ts"
 import * as State from "../src/internal/booksState.ts"
 import { expireLot } from "../src/internal/expire.ts"
+import { expireHold } from "../src/internal/holds.ts"
 import { revokeLot } from "../src/internal/revokeLot.ts"
 
 /** The span of all commands. */
@@ -28,7 +29,12 @@ export const command = Schema.Struct({
     "refund part",
     "refund part again",
     "expire",
-    "revoke"
+    "revoke",
+    "hold",
+    "hold again",
+    "capture",
+    "capture part",
+    "release"
   ]),
   account: Schema.Literals(["ann", "bob"]),
   reference: between(0, referencesMax),
@@ -57,6 +63,16 @@ export const partOf = ({ credits, part }: Pick<Command, "credits" | "part">) => 
   credits: 1 + credits % 4
 })
 
+/** The reference of the command. Those that end holds mostly name an open one. */
+export const referenceOf = (
+  books: Books.Books,
+  { account, does, reference, trial }: Pick<Command, "does" | "reference" | "trial"> & { readonly account: string }
+): string => {
+  const endsHold = does === "capture" || does === "capture part" || does === "release"
+  const open = Array.from(HashMap.values(State.accountOf(books, account).holds)).filter(({ state }) => state === "open")
+  return endsHold && !trial && open.length > 0 ? open[reference % open.length]!.reference : `${reference}`
+}
+
 /** Decides the command and returns the next state, which is the given one if the command is refused. */
 export const decideAny = (
   books: Books.Books,
@@ -64,7 +80,7 @@ export const decideAny = (
   hour: number
 ): Books.Books => {
   const { account, credits, imagesOnly, kind, trial } = command
-  const reference = `${command.reference}`
+  const reference = referenceOf(books, command)
   const at = atHour(hour)
   const accept = <A, Refusal>(decision: Result.Result<{ readonly state: Books.Books; readonly value: A }, Refusal>) =>
     Result.isSuccess(decision) ? decision.success.state : books
@@ -100,14 +116,40 @@ export const decideAny = (
     case "refund part":
     case "refund part again":
       return accept(Books.refund(books, { account, reference, part: partOf(command), at }))
-    case "expire":
-      return State.accountOf(books, account).lots.reduce(
-        (state, { id }) => expireLot(state, { account, lot: id, at }).state,
+    case "hold":
+    case "hold again":
+      return accept(Books.hold(books, {
+        account,
+        reference,
+        credits,
+        imagesOnlyAllowed: imagesOnly,
+        trialAllowed: trial,
+        expiresAt: atHour(hour + command.livesHours),
+        at
+      }))
+    case "capture":
+      return accept(Books.capture(books, { account, reference, at }))
+    case "capture part":
+      return accept(Books.capture(books, { account, reference, credits: Math.floor(credits / 2), at }))
+    case "release":
+      return accept(Books.release(books, { account, reference, at }))
+    case "expire": {
+      const { holds } = State.accountOf(books, account)
+      const expired = Array.from(HashMap.keys(holds)).reduce(
+        (state, reference) => expireHold(state, { account, reference, at }).state,
         books
       )
+      return expireLots(expired, account, at)
+    }
     case "revoke": {
       const lot = State.accountOf(books, account).lots[0]
       return lot === undefined ? books : accept(revokeLot(books, { account, lot: lot.id, at }))
     }
   }
 }
+
+const expireLots = (books: Books.Books, account: string, at: DateTime.Utc): Books.Books =>
+  State.accountOf(books, account).lots.reduce(
+    (state, { id }) => expireLot(state, { account, lot: id, at }).state,
+    books
+  )

@@ -79,7 +79,11 @@ for (const [name, database, callers] of TestDatabase.all) {
           )
           yield* TestClock.adjust("59999 millis")
           assert.isTrue(Result.isSuccess(yield* onHost(chargeNow("live"))))
-          assert.deepStrictEqual([yield* onHost(expireNow), yield* onHost(creditsNow)], [{ lots: 0, credits: 0 }, 90])
+          assert.deepStrictEqual([yield* onHost(expireNow), yield* onHost(creditsNow)], [{
+            lots: 0,
+            credits: 0,
+            holds: 0
+          }, 90])
           // A refund in time returns to the lot.
           const refunded = yield* onHost(
             Effect.flatMap(DateTime.now, (at) => ledger.refund({ account, reference: "live", at }))
@@ -88,7 +92,11 @@ for (const [name, database, callers] of TestDatabase.all) {
           assert.strictEqual(yield* creditsNow, 100)
           yield* TestClock.adjust("1 millis")
           assert.isTrue(Result.isFailure(yield* onHost(chargeNow("late"))))
-          assert.deepStrictEqual([yield* onHost(creditsNow), yield* onHost(expireNow)], [0, { lots: 1, credits: 100 }])
+          assert.deepStrictEqual([yield* onHost(creditsNow), yield* onHost(expireNow)], [0, {
+            lots: 1,
+            credits: 100,
+            holds: 0
+          }])
         }))
 
       it.effect(`count a charge to the same day if a clock is off by ${millis} ms`, () =>

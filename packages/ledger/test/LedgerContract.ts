@@ -109,6 +109,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.deepStrictEqual((yield* ledger.verify({ account })).totals, {
           granted: creditsMax + 1,
           remaining: 1,
+          held: 0,
           consumed: creditsMax,
           expired: 0
         })
@@ -299,7 +300,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.deepStrictEqual(lots.map(({ kind, remaining }) => [kind, remaining]), [["plan", 5], ["refund", 4]])
         const { discrepancies, totals } = yield* ledger.verify({ account })
         assert.deepStrictEqual(discrepancies, [])
-        assert.deepInclude(totals, { granted: 15, remaining: 9, consumed: 0, expired: 6 })
+        assert.deepInclude(totals, { granted: 15, remaining: 9, held: 0, consumed: 0, expired: 6 })
       }))
 
     it.effect("rejects the revocation of a lot that the account does not have", () =>
@@ -390,11 +391,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           chargeOf(account, "a", 10, { at: long(0) }),
           chargeOf(account, "b", 4, { at: long(0) })
         ]))
-        assert.deepStrictEqual(yield* ledger.expire({ at: long(2), limit: 1 }), { lots: 1, credits: 0 })
+        assert.deepStrictEqual(yield* ledger.expire({ at: long(2), limit: 1 }), { lots: 1, credits: 0, holds: 0 })
         const sweeps = yield* Effect.all(times(4).map(() => ledger.expire({ at: long(2) })), { concurrency: 4 })
-        assert.deepStrictEqual(sweeps.filter(({ lots }) => lots > 0), [{ lots: 1, credits: 6 }])
+        assert.deepStrictEqual(sweeps.filter(({ lots }) => lots > 0), [{ lots: 1, credits: 6, holds: 0 }])
         const { discrepancies, totals } = yield* ledger.verify({ account })
-        assert.deepStrictEqual(totals, { granted: 30, remaining: 10, consumed: 14, expired: 6 })
+        assert.deepStrictEqual(totals, { granted: 30, remaining: 10, held: 0, consumed: 14, expired: 6 })
         assert.deepStrictEqual(discrepancies, [])
         // A refund from a host whose clock is behind does not fill a closed lot.
         yield* ledger.refund({ account, reference: "b", at: long(1) })

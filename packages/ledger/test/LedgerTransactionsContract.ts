@@ -4,13 +4,26 @@ import { Effect, type Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ledger } from "../src/Ledger.ts"
 import type { LedgerError } from "../src/LedgerError.ts"
-import { accepted, assertNoUpdateLost, chargeOf, concurrently, grantOf, newAccount, noon, times } from "./commands.ts"
+import {
+  accepted,
+  assertNoUpdateLost,
+  chargeOf,
+  concurrently,
+  grantOf,
+  holdOf,
+  newAccount,
+  noon,
+  times
+} from "./commands.ts"
 
 /** The folded operations, by reference. */
 const operations = {
   charge: (ledger, account, reference) => ledger.charge(chargeOf(account, reference, 1)),
   refund: (ledger, account, reference) => ledger.refund({ account, reference, at: noon }),
-  grant: (ledger, account, reference) => ledger.grant(grantOf(account, 5, { reference }))
+  grant: (ledger, account, reference) => ledger.grant(grantOf(account, 5, { reference })),
+  hold: (ledger, account, reference) => ledger.hold(holdOf(account, reference, 1)),
+  capture: (ledger, account, reference) => ledger.capture({ account, reference, credits: 1, at: noon }),
+  release: (ledger, account, reference) => ledger.release({ account, reference, at: noon })
 } satisfies Record<
   string,
   (
@@ -53,6 +66,9 @@ export const suite = <E>(
             if (kind === "refund") {
               yield* accepted(ledger.chargeAll(calls.map(({ account, reference }) => chargeOf(account, reference, 1))))
             }
+            if (kind === "capture" || kind === "release") {
+              yield* accepted(ledger.holdAll(calls.map(({ account, reference }) => holdOf(account, reference, 2))))
+            }
 
             const outcomes = yield* concurrently(calls.map(({ account, reference }, n) =>
               Effect.gen(function*() {
@@ -64,7 +80,10 @@ export const suite = <E>(
 
             const count = callers * 3 / 4
             assert.strictEqual(outcomes.filter(({ _tag }) => _tag === "Success").length, count)
-            assert.deepStrictEqual(yield* findInconsistent(accounts, kind), { count, inconsistent: 0 })
+            assert.deepStrictEqual(yield* findInconsistent(accounts, kind === "capture" ? "charge" : kind), {
+              count,
+              inconsistent: 0
+            })
             for (const account of accounts) {
               assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
             }

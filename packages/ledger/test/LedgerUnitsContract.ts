@@ -62,7 +62,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.strictEqual((yield* ledger.balances(account, noon)).credits, 7)
         assert.deepStrictEqual(yield* ledger.verify({ account }), {
           accounts: 1,
-          totals: { granted: 10, remaining: 7, consumed: 3, expired: 0 },
+          totals: { granted: 10, remaining: 7, held: 0, consumed: 3, expired: 0 },
           discrepancies: [],
           next: undefined
         })
@@ -227,7 +227,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.strictEqual(charged.filter((isCharged) => isCharged).length, 100)
         assert.deepStrictEqual(yield* ledger.verify({ account }), {
           accounts: 1,
-          totals: { granted: 100, remaining: 0, consumed: 100, expired: 0 },
+          totals: { granted: 100, remaining: 0, held: 0, consumed: 100, expired: 0 },
           discrepancies: [],
           next: undefined
         })

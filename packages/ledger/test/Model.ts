@@ -28,14 +28,29 @@ interface Paid {
   readonly refunds: Set<string>
 }
 
+/** A hold: the heap of each coin. */
+interface Held {
+  readonly account: string
+  readonly heaps: ReadonlyArray<string>
+  readonly expiresAt: number
+  state: "open" | "captured" | "released" | "expired"
+}
+
 /** In the order in which they pay. */
 const kinds: ReadonlyArray<Lot["kind"]> = ["plan", "refund", "addon", "trial"]
 
+/** Which heaps may pay. */
+interface Restrictions {
+  readonly imagesOnly: boolean
+  readonly trial: boolean
+}
+
 /** Times are whole hours. */
-export const make = (refundHours: number) => {
+export const make = ({ holdsMax, refundHours }: { readonly refundHours: number; readonly holdsMax: number }) => {
   const heaps = new Map<string, Heap>()
   const paid = new Map<string, Paid>()
   const counters = new Map<string, number>()
+  const holds = new Map<string, Held>()
   let granted = 0
   let expired = 0
 
@@ -54,10 +69,55 @@ export const make = (refundHours: number) => {
         one.openedAt - other.openedAt
       )[0]
 
+  /** Takes coins, or none. */
+  const take = (account: string, price: number, now: number, { imagesOnly, trial }: Restrictions) => {
+    const taken: Array<string> = []
+    while (taken.length < price) {
+      const heap = best(account, now, imagesOnly, trial)
+      if (heap === undefined) {
+        for (const name of taken) heaps.get(name)!.coins++
+        return "InsufficientCredits"
+      }
+      heap.coins--
+      taken.push(heap.name)
+    }
+    return taken
+  }
+
+  /** Puts coins back to their heaps, or to new ones, and returns where they went. */
+  const putBack = (coins: ReadonlyArray<string>, now: number, what: string) =>
+    coins.map((from) => {
+      const heap = heaps.get(from)!
+      if (isLive(heap, now)) {
+        heap.coins++
+        return from
+      }
+      const name = `${what} for ${from}`
+      const made = heaps.get(name) ??
+        {
+          ...heap,
+          name,
+          kind: heap.kind === "trial" ? "trial" : "refund",
+          openedAt: now,
+          expiresAt: now + refundHours,
+          coins: 0,
+          closed: false
+        }
+      made.coins++
+      heaps.set(name, made)
+      return name
+    })
+
+  const stateAt = ({ expiresAt, state }: Held, now: number) => state === "open" && expiresAt <= now ? "expired" : state
+
   return {
     heaps,
     counters,
-    totals: () => ({ granted, expired }),
+    totals: () => ({
+      granted,
+      expired,
+      held: [...holds.values()].reduce((sum, { heaps, state }) => sum + (state === "open" ? heaps.length : 0), 0)
+    }),
 
     grant: (heap: Heap): "Granted" | "AlreadyGranted" => {
       if (heaps.has(heap.name)) return "AlreadyGranted"
@@ -72,25 +132,21 @@ export const make = (refundHours: number) => {
       reference: string,
       price: number,
       now: number,
-      { imagesOnly, trial }: { readonly imagesOnly: boolean; readonly trial: boolean }
+      restrictions: Restrictions
     ) => {
       if (paid.has(`${account} ${reference}`)) return "AlreadyCharged"
-      const taken: Array<string> = []
-      while (taken.length < price) {
-        const heap = best(account, now, imagesOnly, trial)
-        if (heap === undefined) {
-          for (const name of taken) heaps.get(name)!.coins++
-          return "InsufficientCredits"
-        }
-        heap.coins--
-        taken.push(heap.name)
-      }
+      const hold = holds.get(`${account} ${reference}`)
+      if (hold !== undefined && stateAt(hold, now) === "open") return "AlreadyHeld"
+      const taken = take(account, price, now, restrictions)
+      if (typeof taken === "string") return taken
       paid.set(`${account} ${reference}`, { heaps: taken, counter: undefined, left: price, refunds: new Set() })
       return taken
     },
 
-    count: (account: string, reference: string, limit: number, counter: string) => {
+    count: (account: string, reference: string, limit: number, counter: string, now: number) => {
       if (paid.has(`${account} ${reference}`)) return "AlreadyCharged"
+      const hold = holds.get(`${account} ${reference}`)
+      if (hold !== undefined && stateAt(hold, now) === "open") return "AlreadyHeld"
       if ((counters.get(counter) ?? 0) >= limit) return "QuotaExceeded"
       counters.set(counter, (counters.get(counter) ?? 0) + 1)
       paid.set(`${account} ${reference}`, { heaps: [], counter, left: 0, refunds: new Set() })
@@ -116,27 +172,61 @@ export const make = (refundHours: number) => {
       charge.left -= coins
       if (charge.counter !== undefined) counters.set(charge.counter, counters.get(charge.counter)! - 1)
       // The coins that were paid last are refunded first.
-      return charge.heaps.slice(charge.left, charge.left + coins).map((from) => {
-        const heap = heaps.get(from)!
-        if (isLive(heap, now)) {
-          heap.coins++
-          return from
-        }
-        const name = `${refundName} of ${reference} for ${from}`
-        const made = heaps.get(name) ??
-          {
-            ...heap,
-            name,
-            kind: heap.kind === "trial" ? "trial" : "refund",
-            openedAt: now,
-            expiresAt: now + refundHours,
-            coins: 0,
-            closed: false
-          }
-        made.coins++
-        heaps.set(name, made)
-        return name
-      })
+      return putBack(charge.heaps.slice(charge.left, charge.left + coins), now, `${refundName} of ${reference}`)
+    },
+
+    /** The heap of each coin, or why not. */
+    hold: (
+      account: string,
+      reference: string,
+      price: number,
+      now: number,
+      { expiresAt, ...restrictions }: Restrictions & { readonly expiresAt: number }
+    ) => {
+      const name = `${account} ${reference}`
+      if (holds.has(name)) return "AlreadyHeld"
+      if (paid.has(name)) return "AlreadyCharged"
+      const open = [...holds.values()].filter((hold) => hold.account === account && hold.state === "open")
+      if (open.length >= holdsMax) return "TooManyHolds"
+      const taken = take(account, price, now, restrictions)
+      if (typeof taken === "string") return taken
+      holds.set(name, { account, heaps: taken, expiresAt, state: "open" })
+      return taken
+    },
+
+    /** The heap that paid each coin, and where the others went, or why none did. */
+    capture: (account: string, reference: string, now: number, price?: number) => {
+      const name = `${account} ${reference}`
+      const hold = holds.get(name)
+      if (hold === undefined) return "UnknownHold"
+      const coins = price ?? hold.heaps.length
+      const state = stateAt(hold, now)
+      if (state === "captured") return paid.get(name)!.heaps.length === coins ? "AlreadyCaptured" : "CaptureDiffers"
+      if (state !== "open") return "HoldEnded"
+      if (paid.has(name)) return "AlreadyCharged" // when the hold had expired by another clock
+      if (coins > hold.heaps.length) return "CaptureExceedsHold"
+      hold.state = "captured"
+      const heaps = hold.heaps.slice(0, coins)
+      paid.set(name, { heaps, counter: undefined, left: coins, refunds: new Set() })
+      return { heaps, returned: putBack(hold.heaps.slice(coins), now, `the end of ${reference}`) }
+    },
+
+    /** Where each coin went, or why none did. */
+    release: (account: string, reference: string, now: number) => {
+      const hold = holds.get(`${account} ${reference}`)
+      if (hold === undefined) return "UnknownHold"
+      if (hold.state === "captured") return "HoldEnded"
+      if (hold.state !== "open") return "AlreadyReleased"
+      hold.state = "released"
+      return putBack(hold.heaps, now, `the end of ${reference}`)
+    },
+
+    /** Ends a hold that has expired, and returns where each coin went. */
+    expireHold: (account: string, reference: string, now: number) => {
+      const hold = holds.get(`${account} ${reference}`)!
+      if (hold.state !== "open" || hold.expiresAt > now) return undefined
+      hold.state = "expired"
+      return putBack(hold.heaps, now, `the end of ${reference}`)
     },
 
     revoke: (name: string): void => {

@@ -48,7 +48,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.deepStrictEqual(yield* remaining(account), [10, 10, 10])
         assert.deepStrictEqual(yield* ledger.verify({ account }), {
           accounts: 1,
-          totals: { granted: 30, remaining: 30, consumed: 0, expired: 0 },
+          totals: { granted: 30, remaining: 30, held: 0, consumed: 0, expired: 0 },
           discrepancies: [],
           next: undefined
         })
@@ -203,7 +203,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.strictEqual(results.filter((isRefunded) => isRefunded).length, 100)
         assert.deepStrictEqual(yield* ledger.verify({ account }), {
           accounts: 1,
-          totals: { granted: 100, remaining: 100, consumed: 0, expired: 0 },
+          totals: { granted: 100, remaining: 100, held: 0, consumed: 0, expired: 0 },
           discrepancies: [],
           next: undefined
         })
@@ -230,7 +230,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.strictEqual(creditsOf([...racing, ...rest]), 100)
         const { discrepancies, totals } = yield* ledger.verify({ account })
         assert.deepStrictEqual(discrepancies, [])
-        assert.deepStrictEqual(totals, { granted: 100, remaining: 100, consumed: 0, expired: 0 })
+        assert.deepStrictEqual(totals, { granted: 100, remaining: 100, held: 0, consumed: 0, expired: 0 })
       }))
   })
 

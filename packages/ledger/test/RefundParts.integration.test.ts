@@ -64,7 +64,7 @@ for (const [name, database] of TestDatabase.all) {
           assert.deepStrictEqual(yield* ledger.refund({ account, reference: "next", at }), { _tag: "AlreadyRefunded" })
           yield* ledger.refund({ account, reference: "job", at })
           const { discrepancies, totals } = yield* ledger.verify({ account })
-          assert.deepStrictEqual(totals, { granted: 100, remaining: 100, consumed: 0, expired: 0 })
+          assert.deepStrictEqual(totals, { granted: 100, remaining: 100, held: 0, consumed: 0, expired: 0 })
           assert.deepStrictEqual(discrepancies, [])
         }).pipe(Effect.provide(Ledger.layerPostgres()))
       }))

@@ -23,7 +23,7 @@ const referencesMax = 20
 
 /** A statement that bypasses the ledger. */
 const tampering = Schema.Struct({
-  figure: Schema.Literals(["remaining", "granted", "used", "amount", "no lot", "no counter"]),
+  figure: Schema.Literals(["remaining", "granted", "used", "held", "amount", "no lot", "no counter", "no hold"]),
   /** The row, counted from the first. */
   row: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 })),
   value: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
@@ -80,7 +80,11 @@ const saveAll = Effect.fnUntraced(function*(
   const shelf = makeShelf()
   const names = accounts.flatMap((account) =>
     Array.from({ length: referencesMax }, (_, n) => `${n}`).flatMap((reference) =>
-      (["charge", "refund", "grant"] as const).map((kind): TransactionName => ({ account, kind, reference }))
+      (["charge", "refund", "grant", "hold", "release"] as const).map((kind): TransactionName => ({
+        account,
+        kind,
+        reference
+      }))
     )
   )
   let ids = yield* IdSequence.make
@@ -100,6 +104,8 @@ const saveAll = Effect.fnUntraced(function*(
         at: start,
         until: end,
         refundLifetime: Duration.hours(48),
+        holdLifetimeMax: Duration.hours(48),
+        holdsMax: 5,
         ids
       })
       for (const command of set) {
@@ -127,12 +133,15 @@ const queryOf = (
   accounts,
   transactions: [...names, ...lots.map(({ account, id }) => ({ account, kind: "expire", reference: id } as const))],
   lots: lots.map(({ id }) => id),
+  holdsOf: accounts,
   liveAfter: start,
   liveMax: 1_000,
   days: { first: start, last: end }
 })
 
-const sorted = ({ lots, quotas, transactions }: Loaded) => ({
+const sorted = ({ holds, lots, openHolds, quotas, transactions }: Loaded) => ({
+  holds: holds.toSorted((one, other) => one.openedBy < other.openedBy ? -1 : 1),
+  openHolds: openHolds.toSorted((one, other) => one.account < other.account ? -1 : 1),
   lots: lots.toSorted((one, other) => one.id < other.id ? -1 : 1),
   quotas: quotas.toSorted((one, other) => counterOf(one) < counterOf(other) ? -1 : 1),
   transactions: transactions.toSorted((one, other) => one.id < other.id ? -1 : 1)
@@ -145,6 +154,7 @@ const tamper = Effect.fnUntraced(function*(books: Loaded, { figure, row, value }
   const sql = yield* SqlClient.SqlClient
   const lot = books.lots[row % Math.max(1, books.lots.length)]
   const quota = books.quotas[row % Math.max(1, books.quotas.length)]
+  const hold = books.holds[row % Math.max(1, books.holds.length)]
   const booked = books.transactions.filter(({ entries }) => entries.length > 0)
   const transaction = booked[row % Math.max(1, booked.length)]
   switch (figure) {
@@ -167,6 +177,19 @@ const tamper = Effect.fnUntraced(function*(books: Loaded, { figure, row, value }
         WHERE account = ${quota.account} AND day = ${quota.day}::date AND kind = ${quota.kind}
       `
       return { ...books, quotas: books.quotas.map((one) => one === quota ? { ...quota, used: value } : one) }
+    }
+    case "held": {
+      if (hold === undefined) return books
+      const credits = hold.credits + value
+      yield* sql`
+        UPDATE ledger_hold SET credits = ${credits} WHERE account = ${hold.account} AND reference = ${hold.reference}
+      `
+      return { ...books, holds: books.holds.map((one) => one === hold ? { ...hold, credits } : one) }
+    }
+    case "no hold": {
+      if (hold === undefined) return books
+      yield* sql`DELETE FROM ledger_hold WHERE account = ${hold.account} AND reference = ${hold.reference}`
+      return { ...books, holds: books.holds.filter((one) => one !== hold) }
     }
     case "amount": {
       if (transaction === undefined) return books

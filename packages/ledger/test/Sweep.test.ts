@@ -21,6 +21,25 @@ it.effect("books all expired lots after the interval, in units of the limit", ()
     assert.strictEqual(yield* expired, 70)
   }).pipe(Effect.scoped, Effect.provide(Ledger.layerMemory)))
 
+it.effect("returns the credits of all expired holds after the interval, in units of the limit", () =>
+  Effect.gen(function*() {
+    const ledger = yield* Ledger.Ledger
+    const account = newAccount()
+    const at = yield* DateTime.now
+    yield* ledger.grant(grantOf(account, 70, { at, expiresAt: DateTime.add(at, { days: 30 }) }))
+    const hold = { account, credits: 10, within: "1 second", at } as const
+    yield* accepted(ledger.holdAll(times(7).map((n) => ({ ...hold, reference: `${n}` }))))
+    yield* Layer.build(Ledger.layerSweep({ limit: 3 }))
+    const heldNow = Effect.flatMap(DateTime.now, (at) => ledger.balances(account, at)).pipe(
+      Effect.map(({ credits, held }) => [credits, held])
+    )
+
+    yield* TestClock.adjust("44 seconds")
+    assert.deepStrictEqual(yield* heldNow, [0, 70])
+    yield* TestClock.adjust("75 seconds")
+    assert.deepStrictEqual(yield* heldNow, [70, 0])
+  }).pipe(Effect.scoped, Effect.provide(Ledger.layerMemory)))
+
 it.effect("continues after a failure", () =>
   Effect.gen(function*() {
     const ledger = yield* Ledger.Ledger

@@ -2,7 +2,18 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { Ledger } from "../src/Ledger.ts"
-import { accepted, after, chargeOf, concurrently, grantOf, newAccount, quotaChargeOf, times } from "./commands.ts"
+import {
+  accepted,
+  after,
+  chargeOf,
+  concurrently,
+  grantOf,
+  holdOf,
+  newAccount,
+  noon,
+  quotaChargeOf,
+  times
+} from "./commands.ts"
 
 export const suite = <E>(name: string, backend: Layer.Layer<Ledger, E>) => {
   layer(backend)(`Trial balance (${name})`, (it) => {
@@ -11,7 +22,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger, E>) => {
         const ledger = yield* Ledger
         const empty = yield* ledger.trialBalance
         assert.deepStrictEqual([empty.booked, empty.balanced], [0, true])
-        assert.deepStrictEqual(empty.lines.map(({ debits }) => debits), [0, 0, 0, 0, 0, 0])
+        assert.deepStrictEqual(empty.lines.map(({ debits }) => debits), [0, 0, 0, 0, 0, 0, 0])
 
         const [one, other] = [newAccount(), newAccount()]
         yield* accepted(ledger.grantAll([grantOf(one, 100), grantOf(other, 50, { expiresAt: after({ days: 1 }) })]))
@@ -26,18 +37,21 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger, E>) => {
         ]))
         yield* ledger.refund({ account: one, reference: "b", at: after({ hours: 1 }) })
         yield* ledger.refund({ account: other, reference: "f", at: after({ hours: 1 }) })
-        yield* ledger.expire({ at: after({ days: 2 }) })
+        yield* accepted(ledger.holdAll([holdOf(one, "g", 12), holdOf(one, "h", 7)]))
+        yield* ledger.capture({ account: one, reference: "g", credits: 5, at: noon })
+        yield* ledger.expire({ at: after({ hours: 30 }) })
 
         assert.deepStrictEqual(yield* ledger.trialBalance, {
           lines: [
             { class: "granted", unit: "credits", debits: 0, credits: 150, balance: -150 },
-            { class: "remaining", unit: "credits", debits: 158, credits: 88, balance: 70 },
-            { class: "consumed", unit: "credits", debits: 58, credits: 8, balance: 50 },
+            { class: "remaining", unit: "credits", debits: 170, credits: 112, balance: 58 },
+            { class: "held", unit: "credits", debits: 19, credits: 12, balance: 7 },
+            { class: "consumed", unit: "credits", debits: 63, credits: 8, balance: 55 },
             { class: "expired", unit: "credits", debits: 30, credits: 0, balance: 30 },
             { class: "allowance", unit: "jobs", debits: 1, credits: 3, balance: -2 },
             { class: "used", unit: "jobs", debits: 3, credits: 1, balance: 2 }
           ],
-          booked: 250,
+          booked: 286,
           balanced: true
         })
       }))

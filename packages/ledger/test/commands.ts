@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import type { Decision } from "@kinora/persistence/Decision"
 import { DateTime, Effect, Result } from "effect"
-import type { Books, GrantCommand } from "../src/Books.ts"
+import type { Books, GrantCommand, HoldCommand } from "../src/Books.ts"
 import { Ledger } from "../src/Ledger.ts"
 import { LedgerError } from "../src/LedgerError.ts"
 
@@ -39,6 +39,13 @@ export const chargeOf = (
   } as const,
   at: options.at ?? noon
 })
+
+export const holdOf = (
+  account: string,
+  reference: string,
+  credits: number,
+  options: { at?: DateTime.Utc; expiresAt?: DateTime.Utc; imagesOnlyAllowed?: boolean; trialAllowed?: boolean } = {}
+): HoldCommand => ({ account, reference, credits, expiresAt: after({ days: 2 }), at: noon, ...options })
 
 export const quotaChargeOf = (account: string, reference: string, limit: number, at = noon, kind = "image") => ({
   account,

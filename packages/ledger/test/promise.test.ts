@@ -1,10 +1,17 @@
 /** The ledger of programs without Effect, in memory. */
 import { assert, it } from "@effect/vitest"
 import {
+  AlreadyHeldError,
+  CaptureDiffersError,
+  CaptureExceedsHoldError,
   createLedger,
+  HoldEndedError,
+  HoldExpiredError,
   IndivisibleChargeError,
   QuotaExceededError,
   RefundExceedsChargeError,
+  TooManyHoldsError,
+  UnknownHoldError,
   UnknownLotError
 } from "../src/promise.ts"
 
@@ -77,4 +84,60 @@ it("rejects a transaction, which memory cannot join, and a call whose signal has
   const signal = AbortSignal.abort(new Error("ended"))
   assert.match(String(await ledger.charge({ ...command, signal }).catch((error: unknown) => error)), /ended/)
   assert.deepStrictEqual(await ledger.entries({ account: "ada" }), [])
+})
+
+it("holds, captures and releases credits, and throws typed errors for what it refuses", async () => {
+  await using ledger = await createLedger({ memory: true, holdsMax: 2, holdLifetimeMax: "1 hour" })
+  const account = "ada"
+  const { lot } = await ledger.grant({ account, reference: "start", kind: "trial", credits: 10, expiresAt })
+  const at = new Date("2030-01-01T00:00:00Z")
+  const job = { account, reference: "job", at }
+  const trial = { trialAllowed: true, at }
+  assert.deepStrictEqual(await ledger.hold({ ...job, ...trial, credits: 6, within: "1 hour" }), {
+    _tag: "Held",
+    credits: 6,
+    parts: [{ lot: lot.id, credits: 6 }],
+    expiresAt: new Date("2030-01-01T01:00:00Z")
+  })
+  const soon = new Date("2030-01-01T00:30:00Z")
+  await ledger.hold({ account, reference: "next", credits: 3, expiresAt: soon, ...trial })
+  assert.deepInclude(await ledger.balances({ account, at }), { credits: 0, held: 9 })
+
+  const refused = async (call: Promise<unknown>) => call.catch((error: unknown) => error)
+  const another = { account, reference: "another", credits: 0, within: 1_000, at }
+  const expired = { ...another, within: undefined, expiresAt: at }
+  const refusals = [
+    [ledger.hold({ ...another, ...job }), AlreadyHeldError, { code: "already_held", credits: 6, state: "open" }],
+    [ledger.charge({ ...job, credits: 1 }), AlreadyHeldError, { reference: "job" }],
+    [ledger.hold(another), TooManyHoldsError, { code: "too_many_holds", limit: 2 }],
+    [ledger.hold(expired), HoldExpiredError, { code: "hold_expired", expiresAt: at }],
+    [ledger.capture({ ...job, credits: 7 }), CaptureExceedsHoldError, { code: "capture_exceeds_hold", held: 6 }],
+    [ledger.capture({ ...job, reference: "none" }), UnknownHoldError, { code: "unknown_hold", reference: "none" }]
+  ] as const
+  for (const [call, type, fields] of refusals) {
+    const error = await refused(call)
+    assert.isTrue(error instanceof type, String(error))
+    assert.deepInclude<unknown>(error, fields)
+  }
+  assert.match(String(await refused(ledger.hold({ ...another, within: "61 minutes" }))), /must expire by/)
+
+  const captured = await ledger.capture({ ...job, credits: 4 })
+  assert.deepInclude(captured, { _tag: "Captured", returned: [{ lot: lot.id, credits: 2 }] })
+  assert.deepStrictEqual(await ledger.capture({ ...job, credits: 4 }), { _tag: "AlreadyCaptured", credits: 4 })
+  const differs = await refused(ledger.capture(job))
+  assert.instanceOf(differs, CaptureDiffersError)
+  assert.deepInclude(differs, { code: "capture_differs", credits: 6, captured: 4 })
+  const released = await ledger.release({ ...job, reference: "next" })
+  assert.deepStrictEqual(released, { _tag: "Released", credits: 3, parts: [{ lot: lot.id, credits: 3 }] })
+  const ended = await refused(ledger.release(job))
+  assert.instanceOf(ended, HoldEndedError)
+  assert.deepInclude(ended, { code: "hold_ended", state: "captured" })
+  await ledger.refund(job)
+  assert.deepStrictEqual((await ledger.verify()).totals, {
+    granted: 10,
+    remaining: 10,
+    held: 0,
+    consumed: 0,
+    expired: 0
+  })
 })

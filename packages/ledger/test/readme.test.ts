@@ -18,6 +18,13 @@ it("prints what the example of a part of a charge prints", async () => {
   log.mockRestore()
 })
 
+it("prints what the example of holds prints", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  await import("../example/hold.ts")
+  assert.deepStrictEqual(log.mock.calls, [[60, 40], [75], ["released"], [75]])
+  log.mockRestore()
+})
+
 it.effect("charges only for accepted jobs, as the README's unit of work does", () =>
   Effect.gen(function*() {
     const ledger = yield* Ledger.Ledger
@@ -32,7 +39,7 @@ it.effect("charges only for accepted jobs, as the README's unit of work does", (
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "transaction", "promise", "refundPart", "schema"]) {
+  for (const example of ["memory", "postgres", "transaction", "promise", "refundPart", "hold", "schema"]) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

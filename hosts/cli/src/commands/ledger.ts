@@ -18,6 +18,7 @@ const add = (sum: Verification, { accounts, discrepancies, next_cursor, totals }
   totals: {
     granted: sum.totals.granted + totals.granted,
     remaining: sum.totals.remaining + totals.remaining,
+    held: sum.totals.held + totals.held,
     consumed: sum.totals.consumed + totals.consumed,
     expired: sum.totals.expired + totals.expired
   },
@@ -30,6 +31,7 @@ const render = ({ accounts, discrepancies, totals }: Verification): string => {
     ["accounts", accounts],
     ["granted", totals.granted],
     ["remaining", totals.remaining],
+    ["held", totals.held],
     ["consumed", totals.consumed],
     ["expired", totals.expired]
   ])

@@ -10,8 +10,22 @@ import { Icon } from "./Icon.tsx"
 import { type Column, Table } from "./Table.tsx"
 import { Time } from "./Time.tsx"
 
-const tones = { grant: "positive", charge: "neutral", refund: "accent", expire: "warning" } as const
-const labels = { grant: "Grant", charge: "Charge", refund: "Refund", expire: "Expiry" } as const
+const tones = {
+  grant: "positive",
+  charge: "neutral",
+  refund: "accent",
+  expire: "warning",
+  hold: "neutral",
+  release: "accent"
+} as const
+const labels = {
+  grant: "Grant",
+  charge: "Charge",
+  refund: "Refund",
+  expire: "Expiry",
+  hold: "Hold",
+  release: "Release"
+} as const
 
 /** A table of bookings, newest first. */
 export const Statement = ({ rows }: { readonly rows: ReadonlyArray<Transaction> }) => (

@@ -2,7 +2,7 @@
 import type { Transaction } from "../api/types.ts"
 import { plural } from "./number.ts"
 
-const signs = { grant: "+", charge: "−", refund: "+", expire: "−" } as const
+const signs = { grant: "+", charge: "−", refund: "+", expire: "−", hold: "−", release: "+" } as const
 
 /** The amount with its sign and its unit: `−12 credits`, `+1 image`. */
 export const amountOf = ({ amount, entries, kind }: Pick<Transaction, "amount" | "entries" | "kind">): string => {

@@ -59,10 +59,11 @@ const growing: ReadonlyArray<readonly [table: string, rows: string, deleted: str
 
 /** Tables whose rows are never deleted. */
 const kept: ReadonlyArray<readonly [table: string, rows: string]> = [
-  ["ledger_transaction", "charges, refunds, grants and expiries of credits and quotas"],
+  ["ledger_transaction", "charges, refunds, grants, expiries, holds and releases of credits and quotas"],
   ["ledger_entry", "their entries: about one per transaction"],
   ["ledger_lot", "lots of credits"],
   ["ledger_quota", "one per account, day and kind with a Studio job; `verify` compares it with the entries"],
+  ["ledger_hold", "holds of credits of an embedding program; Kinora itself has none"],
   ["accounts_movement", "deposits, and renewals of plans"],
   ["ledger_account", "one per account"],
   ["accounts_account", "accounts"],

@@ -145,6 +145,7 @@ export const integers: Readonly<Record<string, number>> = {
   free_bytes: 42_949_672_960,
   granted: 500,
   height: 576,
+  held: 0,
   http_status: 200,
   images: 40,
   index: 0,

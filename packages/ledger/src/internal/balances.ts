@@ -11,13 +11,14 @@ import * as Payments from "./payments.ts"
 /** Finds live lots and the counters of the day. */
 export const findBalances = Effect.fnUntraced(function*({ account, at, lotsMax, store }: BalancesRequest) {
   const day = Day.of(at)
-  const { lots, quotas } = yield* store.findBalances({ account, at, day, lotsMax })
+  const { lots, openHolds, quotas } = yield* store.findBalances({ account, at, day, lotsMax })
   const spendable = lots.filter((lot) => isSpendable(lot.kind))
   return {
     account,
     lots: lots.toSorted(spendingOrder),
     credits: sumOf(spendable),
     creditsImagesOnly: sumOf(spendable.filter((lot) => lot.imagesOnly)),
+    held: openHolds[0]?.credits ?? 0,
     day,
     resetsAt: Day.endOf(at),
     quotaUsed: new Map(quotas.map(({ kind, used }) => [kind, used]))

@@ -1,5 +1,6 @@
 /** The immutable state behind `Books`, account by account, and the changes that it carries. */
 import { DateTime, type Duration, HashMap, Option } from "effect"
+import type { Hold } from "../Hold.ts"
 import type { Lot, LotId } from "../Lot.ts"
 import { type Transaction, TransactionId } from "../Transaction.ts"
 import type { Day } from "./Day.ts"
@@ -17,8 +18,12 @@ export interface BooksState {
   readonly until: DateTime.Utc
   /** How far the clock of the storage is ahead of the caller's, in milliseconds. */
   readonly aheadMillis: number
-  /** The lifetime of lots that refunds open. */
+  /** The lifetime of lots that refunds and releases open. */
   readonly refundLifetime: Duration.Duration
+  /** The longest time until a hold expires. */
+  readonly holdLifetimeMax: Duration.Duration
+  /** The maximum number of open holds of an account. */
+  readonly holdsMax: number
   readonly ids: IdSequence.IdSequence
 }
 
@@ -31,11 +36,17 @@ export interface AccountState {
   readonly transactions: HashMap.HashMap<string, Transaction>
   /** The refunded amount of each charge that has refunds. */
   readonly refunded: HashMap.HashMap<TransactionId, number>
+  /** Loaded and opened holds by reference. */
+  readonly holds: HoldsByReference
+  /** How many open holds the account has, if that was loaded. */
+  readonly openHolds: number
   /** Transactions that are not saved yet. */
   readonly booked: ReadonlyArray<Transaction>
-  /** Lots and counters as the store has them. */
-  readonly stored: { readonly lots: ReadonlyArray<Lot>; readonly quotas: ReadonlyArray<QuotaCount> }
+  /** Lots, counters and holds as the store has them. */
+  readonly stored: Pick<AccountState, "lots" | "quotas" | "holds">
 }
+
+type HoldsByReference = HashMap.HashMap<string, Hold>
 
 /** Loaded values and settings of new books. */
 export interface BooksOptions extends Omit<BooksState, "accounts" | "aheadMillis" | "requested"> {
@@ -45,29 +56,33 @@ export interface BooksOptions extends Omit<BooksState, "accounts" | "aheadMillis
 }
 
 /** Creates books from what was loaded. */
-export const make = ({ at, ids, loaded, refundLifetime, requested, until }: BooksOptions): BooksState => {
+export const make = ({ loaded, requested, ...settings }: BooksOptions): BooksState => {
   const lots = groupByAccount(loaded.lots)
   const quotas = groupByAccount(loaded.quotas)
   const transactions = groupByAccount(loaded.transactions)
-  const names = new Set([...lots.keys(), ...quotas.keys(), ...transactions.keys()])
+  const holds = groupByAccount(loaded.holds)
+  const openHolds = new Map(loaded.openHolds.map(({ account, count }) => [account, count]))
+  const names = new Set([lots, quotas, transactions, holds, openHolds].flatMap((found) => [...found.keys()]))
   return {
+    ...settings,
     accounts: HashMap.fromIterable(Array.from(names, (name): readonly [string, AccountState] => {
-      const stored = { lots: (lots.get(name) ?? []).toSorted(spendingOrder), quotas: quotas.get(name) ?? [] }
+      const stored = {
+        lots: (lots.get(name) ?? []).toSorted(spendingOrder),
+        quotas: quotas.get(name) ?? [],
+        holds: HashMap.fromIterable((holds.get(name) ?? []).map((hold) => [hold.reference, hold]))
+      }
       const found = transactions.get(name) ?? []
       return [name, {
         ...stored,
         transactions: HashMap.fromIterable(found.map((one) => [keyOf(one), one])),
         refunded: found.reduce(addRefund, HashMap.empty()),
+        openHolds: openHolds.get(name) ?? 0,
         booked: [],
         stored
       }]
     })),
     requested: new Set(requested.map(fullKeyOf)),
-    at,
-    until,
-    aheadMillis: loaded.aheadMillis ?? 0,
-    refundLifetime,
-    ids
+    aheadMillis: loaded.aheadMillis ?? 0
   }
 }
 
@@ -103,6 +118,17 @@ export const findTransaction = (
 /** Returns how much of a charge was refunded. */
 export const refundedOf = ({ refunded }: AccountState, charge: Transaction): number =>
   Option.getOrElse(HashMap.get(refunded, charge.id), () => 0)
+
+/** Returns the hold with this reference, if there is one. */
+export const findHold = ({ holds }: AccountState, reference: string): Hold | undefined =>
+  Option.getOrUndefined(HashMap.get(holds, reference))
+
+/** Adds a hold, or replaces the one with its reference. */
+export const setHold = (account: AccountState, hold: Hold): AccountState => ({
+  ...account,
+  holds: HashMap.set(account.holds, hold.reference, hold),
+  openHolds: account.openHolds + (hold.state === "open" ? 1 : -1)
+})
 
 /** Returns the lot. Throws if it was not loaded, which means that the books name a lot that does not exist. */
 export const lotOf = (account: AccountState, id: LotId): Lot => {
@@ -175,7 +201,9 @@ export const changesOf = (books: BooksState): Changes => {
     openedLots: changes.flatMap(({ openedLots }) => openedLots),
     changedLots: changes.flatMap(({ changedLots }) => changedLots),
     quotas: changes.flatMap(({ quotas }) => quotas),
-    transactions: changes.flatMap(({ transactions }) => transactions)
+    transactions: changes.flatMap(({ transactions }) => transactions),
+    openedHolds: changes.flatMap(({ openedHolds }) => openedHolds),
+    endedHolds: changes.flatMap(({ endedHolds }) => endedHolds)
   }
 }
 
@@ -185,7 +213,7 @@ export const markSaved = <Books extends BooksState>(books: Books): Books => ({
   accounts: HashMap.map(books.accounts, (account) => ({
     ...account,
     booked: [],
-    stored: { lots: account.lots, quotas: account.quotas }
+    stored: { lots: account.lots, quotas: account.quotas, holds: account.holds }
   }))
 })
 
@@ -198,8 +226,10 @@ const noAccount: AccountState = {
   quotas: [],
   transactions: HashMap.empty(),
   refunded: HashMap.empty(),
+  holds: HashMap.empty(),
+  openHolds: 0,
   booked: [],
-  stored: { lots: [], quotas: [] }
+  stored: { lots: [], quotas: [], holds: HashMap.empty() }
 }
 
 const changesOfAccount = (account: AccountState): Changes => {
@@ -216,7 +246,20 @@ const changesOfAccount = (account: AccountState): Changes => {
     quotas: account.quotas
       .filter((count) => !stored.quotas.includes(count))
       .map((count): QuotaChange => ({ ...count, before: usedIn(stored.quotas, count.kind, count.day) })),
-    transactions: booked
+    transactions: booked,
+    ...changesOfHolds(account)
+  }
+}
+
+const changesOfHolds = ({ holds, stored }: AccountState): Pick<Changes, "openedHolds" | "endedHolds"> => {
+  if (holds === stored.holds) return { openedHolds: [], endedHolds: [] }
+  const all = Array.from(HashMap.values(holds))
+  const before = new Map(HashMap.toEntries(stored.holds))
+  return {
+    openedHolds: all.filter(({ reference }) => !before.has(reference)),
+    endedHolds: all
+      .filter((hold) => before.has(hold.reference) && before.get(hold.reference) !== hold)
+      .map(({ account, reference, state }) => ({ account, reference, state }))
   }
 }
 
@@ -224,8 +267,11 @@ const usedIn = (quotas: ReadonlyArray<QuotaCount>, kind: string, day: Day): numb
   quotas.find((count) => count.kind === kind && count.day === day)?.used ?? 0
 
 /** Adds a refund to what was refunded of its charge. Changes nothing for other transactions. */
-const addRefund = (refunded: AccountState["refunded"], { amount, reverses }: Transaction): AccountState["refunded"] =>
-  reverses === undefined
+const addRefund = (
+  refunded: AccountState["refunded"],
+  { amount, kind, reverses }: Transaction
+): AccountState["refunded"] =>
+  reverses === undefined || kind !== "refund"
     ? refunded
     : HashMap.set(refunded, reverses, amount + Option.getOrElse(HashMap.get(refunded, reverses), () => 0))
 

@@ -1,5 +1,5 @@
 /** Commands to the ledger, and their results. */
-import type { DateTime } from "effect"
+import type { DateTime, Duration } from "effect"
 import type { Lot } from "../Lot.ts"
 import type { Day } from "./Day.ts"
 import type { LotId } from "./ids.ts"
@@ -62,6 +62,46 @@ export interface GrantCommand {
   readonly at: DateTime.Utc
 }
 
+/** A command to hold credits, once per reference. */
+export type HoldCommand = HeldCredits & HoldExpiry
+
+/** The credits to hold. */
+interface HeldCredits {
+  readonly account: string
+  /** Identifies the hold, and the charge that captures it, for example by a job's id. 1 to 128 characters. */
+  readonly reference: string
+  /** Takes credits from lots as a charge does, all or nothing. 0 to `Ledger.creditsMax`. */
+  readonly credits: number
+  /** Whether lots with `imagesOnly` may pay. Default false. */
+  readonly imagesOnlyAllowed?: boolean | undefined
+  /** Whether lots of kind `trial` may pay. Default false. */
+  readonly trialAllowed?: boolean | undefined
+  readonly at: DateTime.Utc
+}
+
+/** When a hold expires, at most `holdLifetimeMax` after `at`: a moment, or a duration by the clock of the storage. */
+type HoldExpiry =
+  | { readonly expiresAt: DateTime.Utc; readonly within?: undefined }
+  | { readonly within: Duration.Input; readonly expiresAt?: undefined }
+
+/** A command to charge credits of a hold, and to return the rest. */
+export interface CaptureCommand {
+  readonly account: string
+  /** The reference of the hold. */
+  readonly reference: string
+  /** 0 to the credits of the hold. Default: all of them. */
+  readonly credits?: number | undefined
+  readonly at: DateTime.Utc
+}
+
+/** A command to return the credits of a hold. */
+export interface ReleaseCommand {
+  readonly account: string
+  /** The reference of the hold. */
+  readonly reference: string
+  readonly at: DateTime.Utc
+}
+
 /** The result of a charge. */
 export type Charged =
   | {
@@ -96,6 +136,41 @@ export type Refunded =
     readonly parts: ReadonlyArray<LotPart>
   }
   | { readonly _tag: "AlreadyRefunded" }
+
+/** The result of a hold. */
+export interface Held {
+  readonly _tag: "Held"
+  readonly credits: number
+  /** The lots that gave the credits, in the order in which they were used. */
+  readonly parts: ReadonlyArray<LotPart>
+  readonly expiresAt: DateTime.Utc
+}
+
+/** The result of a capture. `AlreadyCaptured` changes nothing: the hold was captured before, with the same credits. */
+export type Captured =
+  | {
+    readonly _tag: "Captured"
+    /** Charged credits. */
+    readonly credits: number
+    /** The lots that paid, in the order in which they were used. */
+    readonly parts: ReadonlyArray<LotPart>
+    /** Whether a lot with `watermark` paid a part. */
+    readonly watermark: boolean
+    /** The credits that were not charged, by the lots that got them back: the ones that gave them, or new ones. */
+    readonly returned: ReadonlyArray<LotPart>
+  }
+  | { readonly _tag: "AlreadyCaptured"; readonly credits: number }
+
+/** The result of a release. `AlreadyReleased` changes nothing: the hold was released before, or has expired. */
+export type Released =
+  | {
+    readonly _tag: "Released"
+    /** Returned credits. */
+    readonly credits: number
+    /** The lots that got them back: the ones that gave them, or new ones in place of lots that have expired. */
+    readonly parts: ReadonlyArray<LotPart>
+  }
+  | { readonly _tag: "AlreadyReleased" }
 
 /**
  * The result of a grant. `AlreadyGranted` means that the reference opened a lot

@@ -1,4 +1,4 @@
-/** Books the credits that are left in expired lots. */
+/** Returns the credits of expired holds, and books those that are left in expired lots. */
 import type { Decided } from "@kinora/persistence/Decision"
 import { type DateTime, Effect } from "effect"
 import type { Books } from "../Books.ts"
@@ -6,19 +6,26 @@ import type { LedgerStore } from "../LedgerStore.ts"
 import type { LotId } from "../Lot.ts"
 import * as State from "./booksState.ts"
 import { closeLot } from "./closeLot.ts"
+import { expireHold } from "./holds.ts"
 import type { LoadedBooks } from "./loadedBooks.ts"
 import { isExpired } from "./lots.ts"
 
-/** Closes up to `limit` lots, oldest expiry first. Belongs to the open unit of work. */
+/** Ends holds and closes lots, up to `limit` in all, oldest expiry first. Belongs to the open unit of work. */
 export const expire = Effect.fnUntraced(function*({ at, books, limit, store }: {
   readonly at: DateTime.Utc
   readonly books: LoadedBooks
   readonly limit: number
   readonly store: LedgerStore["Service"]
 }) {
-  const lots = yield* store.findExpired(at, limit)
-  if (lots.length === 0) return { lots: 0, credits: 0 }
-  let state = yield* books.load({ lots, at })
+  const { holds, lots } = yield* store.findExpired(at, limit)
+  if (lots.length === 0 && holds.length === 0) return { lots: 0, credits: 0, holds: 0 }
+  let state = yield* books.load({ lots, holds, at })
+  let ended = 0
+  for (const hold of holds) {
+    const decided = expireHold(state, { ...hold, at })
+    state = decided.state
+    if (decided.value !== undefined) ended++
+  }
   const closed: Array<number> = []
   for (const { account, lot } of lots) {
     const decided = expireLot(state, { account, lot, at })
@@ -26,7 +33,7 @@ export const expire = Effect.fnUntraced(function*({ at, books, limit, store }: {
     if (decided.value !== undefined) closed.push(decided.value.credits)
   }
   yield* books.save(state)
-  return { lots: closed.length, credits: closed.reduce((sum, credits) => sum + credits, 0) }
+  return { lots: closed.length, credits: closed.reduce((sum, credits) => sum + credits, 0), holds: ended }
 })
 
 /**

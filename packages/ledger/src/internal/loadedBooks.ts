@@ -13,6 +13,8 @@ import type { ExpiredLot, Loaded, TransactionName } from "./stored.ts"
 export interface Options {
   readonly lotsMax: number
   readonly refundLifetime: Duration.Input
+  readonly holdLifetimeMax: Duration.Input
+  readonly holdsMax: number
   readonly setMax: number
 }
 
@@ -26,6 +28,7 @@ interface Named {
 export interface Request {
   readonly charges?: ReadonlyArray<Named> | undefined
   readonly grants?: ReadonlyArray<Named> | undefined
+  readonly holds?: ReadonlyArray<Named> | undefined
   /** Expired lots to close. */
   readonly lots?: ReadonlyArray<ExpiredLot> | undefined
   readonly at: DateTime.Utc
@@ -36,57 +39,64 @@ export interface Request {
 export type LoadedBooks = Effect.Success<ReturnType<typeof make>>
 
 /** Creates the operations over the store. */
-export const make = Effect.fnUntraced(function*({ lotsMax, refundLifetime, setMax }: Options) {
-  const store = yield* LedgerStore
-  const { isOpen } = yield* UnitOfWork
-  const newIds = Effect.provideService(
-    IdSequence.make,
-    SecureRandom.SecureRandom,
-    yield* SecureRandom.SecureRandom
-  )
+export const make = Effect.fnUntraced(
+  function*({ holdLifetimeMax, holdsMax, lotsMax, refundLifetime, setMax }: Options) {
+    const store = yield* LedgerStore
+    const { isOpen } = yield* UnitOfWork
+    const newIds = Effect.provideService(
+      IdSequence.make,
+      SecureRandom.SecureRandom,
+      yield* SecureRandom.SecureRandom
+    )
 
-  const load = Effect.fnUntraced(function*({ at, charges = [], grants = [], lots = [], until = at }: Request) {
-    if (!(yield* isOpen)) return yield* Effect.die(new Error("Ledger.load must be called inside a unit of work"))
-    const requested = [
-      ...charges.map(({ account, reference }): TransactionName => ({ account, kind: "charge", reference })),
-      ...grants.map(({ account, reference }): TransactionName => ({ account, kind: "grant", reference }))
-    ]
-    checkNames(requested, setMax)
-    const accounts = [...new Set([...requested, ...lots].map(({ account }) => account))].toSorted()
-    const loaded = accounts.length === 0 ? nothing : yield* store.load({
-      accounts,
-      transactions: withoutDuplicates(requested).flatMap(withRefunds),
-      lots: lots.map(({ lot }) => lot),
-      liveAfter: at,
-      liveMax: lotsMax,
-      days: { first: at, last: until }
+    const load = Effect.fnUntraced(function*(request: Request) {
+      const { at, charges = [], grants = [], holds = [], lots = [], until = at } = request
+      if (!(yield* isOpen)) return yield* Effect.die(new Error("Ledger.load must be called inside a unit of work"))
+      const requested = [
+        ...charges.map(({ account, reference }): TransactionName => ({ account, kind: "charge", reference })),
+        ...grants.map(({ account, reference }): TransactionName => ({ account, kind: "grant", reference })),
+        ...holds.map(({ account, reference }): TransactionName => ({ account, kind: "hold", reference }))
+      ]
+      checkNames(requested, setMax)
+      const accounts = [...new Set([...requested, ...lots].map(({ account }) => account))].toSorted()
+      const loaded = accounts.length === 0 ? nothing : yield* store.load({
+        accounts,
+        transactions: withoutDuplicates(requested.flatMap(withRelated)),
+        holdsOf: [...new Set(holds.map(({ account }) => account))],
+        lots: lots.map(({ lot }) => lot),
+        liveAfter: at,
+        liveMax: lotsMax,
+        days: { first: at, last: until }
+      })
+      const books: Books = State.make({
+        loaded,
+        requested,
+        at,
+        until,
+        refundLifetime: Duration.fromInputUnsafe(refundLifetime),
+        holdLifetimeMax: Duration.fromInputUnsafe(holdLifetimeMax),
+        holdsMax,
+        ids: yield* newIds
+      })
+      return books
     })
-    const books: Books = State.make({
-      loaded,
-      requested,
-      at,
-      until,
-      refundLifetime: Duration.fromInputUnsafe(refundLifetime),
-      ids: yield* newIds
+
+    const save = Effect.fnUntraced(function*(books: Books) {
+      const changes = State.changesOf(books)
+      if (changes.changedLots.length === 0 && changes.transactions.length === 0) return books
+      yield* store.save(changes)
+      return State.markSaved(books)
     })
-    return books
-  })
 
-  const save = Effect.fnUntraced(function*(books: Books) {
-    const changes = State.changesOf(books)
-    if (changes.changedLots.length === 0 && changes.transactions.length === 0) return books
-    yield* store.save(changes)
-    return State.markSaved(books)
-  })
-
-  return { load, save }
-})
+    return { load, save }
+  }
+)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const nothing: Loaded = { lots: [], quotas: [], transactions: [] }
+const nothing: Loaded = { lots: [], quotas: [], transactions: [], holds: [], openHolds: [] }
 
 const checkNames = (names: ReadonlyArray<TransactionName>, setMax: number): void => {
   Check.limit("The number of references in a unit of work", Math.max(1, names.length), setMax)
@@ -96,9 +106,20 @@ const checkNames = (names: ReadonlyArray<TransactionName>, setMax: number): void
   }
 }
 
-/** Loads a charge's refunds with it, so that repeated refunds are recognized. */
-const withRefunds = (name: TransactionName): ReadonlyArray<TransactionName> =>
-  name.kind === "charge" ? [name, { ...name, kind: "refund" }] : [name]
+/**
+ * Loads a charge's refunds with it, so that repeated refunds are recognized, and the charge of a hold, which stands for the
+ * hold too.
+ */
+const withRelated = (name: TransactionName): ReadonlyArray<TransactionName> => {
+  switch (name.kind) {
+    case "charge":
+      return [name, { ...name, kind: "refund" }]
+    case "hold":
+      return [name, { ...name, kind: "charge" }]
+    default:
+      return [name]
+  }
+}
 
 const withoutDuplicates = (names: ReadonlyArray<TransactionName>): ReadonlyArray<TransactionName> => [
   ...new Map(names.map((name) => [`${name.kind}\n${name.account}\n${name.reference}`, name])).values()

@@ -1,12 +1,11 @@
 /** How a refund returns what a charge took. Pure. */
 import { DateTime } from "effect"
-import { type Lot, LotId } from "../Lot.ts"
+import type { LotId } from "../Lot.ts"
 import type { Transaction } from "../Transaction.ts"
 import * as Book from "./Book.ts"
 import * as State from "./booksState.ts"
 import type { LotPart, RefundCommand, Refunded } from "./commands.ts"
-import * as IdSequence from "./IdSequence.ts"
-import { isExpired } from "./lots.ts"
+import { returnLots } from "./returnLots.ts"
 
 /** Returns true if the charge counted to a quota. */
 export const isOfQuota = (charge: Transaction): boolean => charge.entries.some(({ to }) => Book.isQuota(to))
@@ -22,7 +21,8 @@ export const refund = <Books extends State.BooksState>(
   const expiresAt = DateTime.addDuration(command.at, books.refundLifetime)
   const opening = { openedBy: transaction.id, openedAt: command.at, expiresAt }
   const paid = partsLeft(charge, State.refundedOf(account, charge), amount)
-  const returned = returnLots(account, paid, { ...opening, at: State.storageTime(books, command.at) }, ids)
+  const origin = { ...opening, book: "consumed", at: State.storageTime(books, command.at) } as const
+  const returned = returnLots(account, paid, origin, ids)
   const counted = returnQuotas(returned.account, charge)
   const next = State.book(counted.account, {
     ...transaction,
@@ -61,39 +61,6 @@ const partsLeft = (charge: Transaction, refunded: number, credits: number): Read
     if (part > 0) parts.push({ lot: from as LotId, credits: part }) // only lots pay into `consumed`
   }
   return parts.toReversed()
-}
-
-/** Returns credits to the lots that paid them, or to new lots in place of those that have expired. */
-const returnLots = (
-  account: State.AccountState,
-  paid: ReadonlyArray<LotPart>,
-  { at, ...refund }: Pick<Lot, "openedBy" | "openedAt" | "expiresAt"> & { readonly at: DateTime.Utc },
-  ids: IdSequence.IdSequence
-) => {
-  const parts: Array<LotPart> = []
-  const filled: Array<Lot> = []
-  const opened: Array<Lot> = []
-  let rest = ids
-  for (const { credits, lot: id } of paid) {
-    const lot = State.lotOf(account, id)
-    if (isExpired(lot, at)) {
-      const next = IdSequence.next(rest)
-      rest = next.rest
-      const id = LotId.fromUuid(next.uuid)
-      const kind = lot.kind === "trial" ? "trial" : "refund"
-      opened.push({ ...lot, ...refund, id, kind, granted: credits, remaining: credits, closed: false })
-      parts.push({ lot: id, credits })
-    } else {
-      filled.push({ ...lot, remaining: lot.remaining + credits })
-      parts.push({ lot: id, credits })
-    }
-  }
-  return {
-    account: State.openLots(State.replaceLots(account, filled), opened),
-    entries: parts.map(({ credits, lot }): Entry => ({ from: "consumed", to: lot, amount: credits })),
-    ids: rest,
-    parts
-  }
 }
 
 /** Lowers the counters that the charge raised. */

@@ -1,4 +1,4 @@
-/** Charges, refunds and grants: sets in one unit of work, and single calls that are folded into sets. */
+/** Charges, refunds, grants and holds: sets in one unit of work, and single calls that are folded into sets. */
 import { Decision, Folding } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
@@ -7,14 +7,14 @@ import * as Books from "../Books.ts"
 import { LedgerError } from "../LedgerError.ts"
 import type { LoadedBooks, Request } from "./loadedBooks.ts"
 
-/** Creates the six operations. */
+/** Creates the twelve operations. */
 export const makeSetOperations = Effect.fnUntraced(
   function*({ books, foldMax }: { readonly books: LoadedBooks; readonly foldMax: number }) {
     const { atomically } = yield* UnitOfWork
 
     /** Decides a set in one unit of work and adopts what is accepted. */
     const decideAll = <Command extends AnyCommand, A, Refusal>(
-      requestOf: (commands: ReadonlyArray<Command>) => Pick<Request, "charges" | "grants">,
+      requestOf: (commands: ReadonlyArray<Command>) => Pick<Request, "charges" | "grants" | "holds">,
       decide: (books: Books.Books, command: Command) => Decision.Decision<Books.Books, A, Refusal>
     ) =>
     (commands: ReadonlyArray<Command>): Effect.Effect<ReadonlyArray<Result.Result<A, Refusal>>, StorageError> =>
@@ -29,6 +29,9 @@ export const makeSetOperations = Effect.fnUntraced(
     const chargeAll = decideAll((charges) => ({ charges }), Books.charge)
     const refundAll = decideAll((charges) => ({ charges }), Books.refund)
     const grantAll = decideAll((grants) => ({ grants }), Books.grant)
+    const holdAll = decideAll((holds) => ({ holds }), Books.hold)
+    const captureAll = decideAll((holds) => ({ holds }), Books.capture)
+    const releaseAll = decideAll((holds) => ({ holds }), Books.release)
 
     const folded = <Command extends AnyCommand, A>(name: string, run: RunSet<Command, A>) =>
       Folding.makeResult({ name, membersMax: foldMax, keyOf: ({ account }: Command) => account, run: failing(run) })
@@ -39,7 +42,13 @@ export const makeSetOperations = Effect.fnUntraced(
       refund: yield* folded("Ledger.refund", refundAll),
       refundAll: Effect.fn("Ledger.refundAll")(refundAll),
       grant: yield* folded("Ledger.grant", grantAll),
-      grantAll: Effect.fn("Ledger.grantAll")(grantAll)
+      grantAll: Effect.fn("Ledger.grantAll")(grantAll),
+      hold: yield* folded("Ledger.hold", holdAll),
+      holdAll: Effect.fn("Ledger.holdAll")(holdAll),
+      capture: yield* folded("Ledger.capture", captureAll),
+      captureAll: Effect.fn("Ledger.captureAll")(captureAll),
+      release: yield* folded("Ledger.release", releaseAll),
+      releaseAll: Effect.fn("Ledger.releaseAll")(releaseAll)
     }
   }
 )

@@ -1,5 +1,6 @@
 /** The values that the ledger exchanges with its store. */
 import type { DateTime } from "effect"
+import type { Hold } from "../Hold.ts"
 import type { Lot, LotId } from "../Lot.ts"
 import type { Transaction, TransactionId } from "../Transaction.ts"
 import type { Day } from "./Day.ts"
@@ -9,8 +10,10 @@ import type { Verification } from "./verification.ts"
 export interface LoadQuery {
   /** Sorted, without duplicates. */
   readonly accounts: ReadonlyArray<string>
-  /** Transactions to load, with the lots and counters that their entries touch. */
+  /** Transactions to load, with the lots and counters that their entries touch, and the holds that charges refer to. */
   readonly transactions: ReadonlyArray<TransactionName>
+  /** Accounts whose open holds are summed up. */
+  readonly holdsOf: ReadonlyArray<string>
   /** Further lots to load. */
   readonly lots: ReadonlyArray<LotId>
   /** Lots that are not empty and expire later than this are loaded. */
@@ -21,7 +24,10 @@ export interface LoadQuery {
   readonly days: { readonly first: DateTime.Utc; readonly last: DateTime.Utc }
 }
 
-/** Identifies a transaction. In a query, a refund stands for all refunds of its charge. */
+/**
+ * Identifies a transaction. In a query, a refund stands for all refunds of its charge, and a charge also for the hold with
+ * its reference.
+ */
 export interface TransactionName extends Pick<Transaction, "account" | "kind" | "reference"> {
   readonly part?: string | undefined
 }
@@ -31,6 +37,9 @@ export interface Loaded {
   readonly lots: ReadonlyArray<Lot>
   readonly quotas: ReadonlyArray<QuotaCount>
   readonly transactions: ReadonlyArray<Transaction>
+  readonly holds: ReadonlyArray<Hold>
+  /** Of the accounts that have open holds. */
+  readonly openHolds: ReadonlyArray<OpenHolds>
   /** How far the clock of the storage is ahead of the caller's, in milliseconds. Default 0. */
   readonly aheadMillis?: number | undefined
 }
@@ -43,12 +52,24 @@ export interface QuotaCount {
   readonly used: number
 }
 
+/** The open holds of an account, including those that expired and were not returned yet. */
+export interface OpenHolds {
+  readonly account: string
+  /** How many there are. */
+  readonly count: number
+  /** The sum of their credits. */
+  readonly credits: number
+}
+
 /** The changes of a unit of work. */
 export interface Changes {
   readonly openedLots: ReadonlyArray<Lot>
   readonly changedLots: ReadonlyArray<LotChange>
   readonly quotas: ReadonlyArray<QuotaChange>
   readonly transactions: ReadonlyArray<Transaction>
+  readonly openedHolds: ReadonlyArray<Hold>
+  /** Holds that were open. Each ends once, since its release is unique. */
+  readonly endedHolds: ReadonlyArray<Pick<Hold, "account" | "reference" | "state">>
 }
 
 /** A new value of a counter. Stores write it only if the stored value is `before`. */
@@ -77,6 +98,12 @@ export interface LotChange {
   readonly closed: boolean
 }
 
+/** Lots and holds whose expiry is not booked yet, oldest first. */
+export interface Expired {
+  readonly lots: ReadonlyArray<ExpiredLot>
+  readonly holds: ReadonlyArray<Pick<Hold, "account" | "reference">>
+}
+
 /** A lot whose expiry is not booked yet. */
 export interface ExpiredLot {
   readonly account: string
@@ -91,8 +118,8 @@ export interface BalancesQuery {
   readonly lotsMax: number
 }
 
-/** Live lots and the day's counters of an account, in no particular order. */
-export type FoundBalances = Omit<Loaded, "transactions">
+/** Live lots, the day's counters and the open holds of an account, in no particular order. */
+export type FoundBalances = Pick<Loaded, "lots" | "quotas" | "openHolds">
 
 /** Transactions to list. */
 export interface TransactionsQuery {

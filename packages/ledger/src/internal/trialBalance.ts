@@ -1,8 +1,8 @@
 /** The trial balance: the totals of all books by class. */
 import * as Book from "./Book.ts"
 
-/** The classes of books in credits: `source:<kind>`, lots, `consumed` and `expired`. */
-const creditClasses = ["granted", "remaining", "consumed", "expired"] as const
+/** The classes of books in credits: `source:<kind>`, lots, `held:<reference>`, `consumed` and `expired`. */
+const creditClasses = ["granted", "remaining", "held", "consumed", "expired"] as const
 
 /** The classes of books in jobs: `allowance`, and `quota:<kind>:<day>`. */
 const jobClasses = ["allowance", "used"] as const
@@ -52,6 +52,7 @@ export interface Moved {
 export const classOf = (book: Book.Book): BookClass | null => {
   if (Book.isLot(book)) return "remaining"
   if (Book.isQuota(book)) return "used"
+  if (Book.isHold(book)) return "held"
   if (book.startsWith("source:")) return "granted"
   return book === "consumed" || book === "expired" || book === "allowance" ? book : null
 }

@@ -41,7 +41,7 @@ type Totals = Verification["totals"]
 
 const nothingVerified: Verification = {
   accounts: 0,
-  totals: { granted: 0, remaining: 0, consumed: 0, expired: 0 },
+  totals: { granted: 0, remaining: 0, held: 0, consumed: 0, expired: 0 },
   discrepancies: [],
   next: undefined
 }
@@ -49,6 +49,7 @@ const nothingVerified: Verification = {
 const addTotals = (one: Totals, other: Totals): Totals => ({
   granted: one.granted + other.granted,
   remaining: one.remaining + other.remaining,
+  held: one.held + other.held,
   consumed: one.consumed + other.consumed,
   expired: one.expired + other.expired
 })

@@ -17,8 +17,9 @@ export const ofCharge = (refusal: ChargeRefusal, plan: Plan): GenerationError.Re
     case "QuotaExceeded":
       return new GenerationError.QuotaExceeded({ plan, quotaKind: refusal.kind, resetsAt: refusal.resetsAt })
     case "AlreadyCharged":
+    case "AlreadyHeld":
       // The reference is an id that was made for this request.
-      throw new Error(`The new generation ${refusal.reference} is already charged`)
+      throw new Error(`The new generation ${refusal.reference} is already charged or held`)
   }
 }
 

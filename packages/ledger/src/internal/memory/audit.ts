@@ -1,4 +1,5 @@
 /** Compares books with stored figures in memory. `../sql/audit.ts` does the same in SQL, and a test compares the two. */
+import type { Hold } from "../../Hold.ts"
 import type { Lot } from "../../Lot.ts"
 import type { Transaction } from "../../Transaction.ts"
 import * as Book from "../Book.ts"
@@ -10,10 +11,11 @@ export interface Kept {
   readonly transactions: ReadonlyArray<Transaction>
   readonly lots: ReadonlyArray<Lot>
   readonly quotas: ReadonlyArray<QuotaCount>
+  readonly holds: ReadonlyArray<Hold>
 }
 
 /** Returns the totals of the books, and the stored figures that differ from them. */
-export const audit = ({ lots, quotas, transactions }: Kept): Audited => {
+export const audit = ({ holds, lots, quotas, transactions }: Kept): Audited => {
   const balances = balancesOf(transactions)
   const bookedOn = (account: string, book: Book.Book) => balances.get(account)?.get(book) ?? null
   const openings = new Map(
@@ -21,7 +23,8 @@ export const audit = ({ lots, quotas, transactions }: Kept): Audited => {
   )
   const keptBooks = new Set<string>([
     ...lots.map(({ account, id }) => `${account}\n${id}`),
-    ...quotas.map(({ account, day, kind }) => `${account}\n${Book.ofQuota(kind, day)}`)
+    ...quotas.map(({ account, day, kind }) => `${account}\n${Book.ofQuota(kind, day)}`),
+    ...holds.map(({ account, reference }) => `${account}\n${Book.ofHold(reference)}`)
   ])
 
   const figures: ReadonlyArray<Discrepancy> = [
@@ -37,9 +40,14 @@ export const audit = ({ lots, quotas, transactions }: Kept): Audited => {
       const book = Book.ofQuota(kind, day)
       return { account, figure: "used", subject: book, booked: bookedOn(account, book), kept: used }
     }),
+    ...holds.map((hold): Discrepancy => {
+      const book = Book.ofHold(hold.reference)
+      const booked = bookedOn(hold.account, book) ?? 0
+      return { account: hold.account, figure: "held", subject: book, booked, kept: heldBy(hold) }
+    }),
     ...Array.from(balances).flatMap(([account, books]) =>
       Array.from(books).flatMap(([book, booked]): ReadonlyArray<Discrepancy> => {
-        const figure = Book.isLot(book) ? "remaining" : Book.isQuota(book) ? "used" : undefined
+        const figure = figureOf(book)
         return figure === undefined || keptBooks.has(`${account}\n${book}`)
           ? []
           : [{ account, figure, subject: book, booked, kept: null }]
@@ -47,7 +55,7 @@ export const audit = ({ lots, quotas, transactions }: Kept): Audited => {
     )
   ]
   return {
-    totals: totalsOf(balances, lots),
+    totals: totalsOf(balances, lots, holds),
     discrepancies: figures.filter(({ booked, kept }) => booked !== kept).toSorted(byPlace)
   }
 }
@@ -55,6 +63,16 @@ export const audit = ({ lots, quotas, transactions }: Kept): Audited => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The stored figure that a book has, if it has one. */
+const figureOf = (book: Book.Book): "remaining" | "used" | "held" | undefined => {
+  if (Book.isLot(book)) return "remaining"
+  if (Book.isQuota(book)) return "used"
+  return Book.isHold(book) ? "held" : undefined
+}
+
+/** The credits that are held now. */
+const heldBy = ({ credits, state }: Hold): number => state === "open" ? credits : 0
 
 type Balances = ReadonlyMap<string, ReadonlyMap<Book.Book, number>>
 
@@ -72,7 +90,11 @@ const balancesOf = (transactions: ReadonlyArray<Transaction>): Balances => {
   return balances
 }
 
-const totalsOf = (balances: Balances, lots: ReadonlyArray<Lot>): Audited["totals"] => {
+const totalsOf = (
+  balances: Balances,
+  lots: ReadonlyArray<Lot>,
+  holds: ReadonlyArray<Hold>
+): Audited["totals"] => {
   const sumOf = (includes: (book: Book.Book) => boolean) => {
     let sum = 0
     for (const books of balances.values()) {
@@ -83,6 +105,7 @@ const totalsOf = (balances: Balances, lots: ReadonlyArray<Lot>): Audited["totals
   return {
     granted: 0 - sumOf((book) => book.startsWith("source:")),
     remaining: lots.reduce((sum, lot) => sum + lot.remaining, 0),
+    held: holds.reduce((sum, hold) => sum + heldBy(hold), 0),
     consumed: sumOf((book) => book === "consumed"),
     expired: sumOf((book) => book === "expired")
   }

@@ -1,8 +1,9 @@
 /** The maps that hold the books in memory. */
 import type { MemoryBackend, MemoryMap } from "@kinora/persistence/UnitOfWork"
+import type { Hold } from "../../Hold.ts"
 import type { Lot, LotId } from "../../Lot.ts"
 import type { Transaction, TransactionId } from "../../Transaction.ts"
-import type { QuotaCount, TransactionName } from "../stored.ts"
+import type { OpenHolds, QuotaCount, TransactionName } from "../stored.ts"
 
 /** All books. Changes belong to the open unit of work. */
 export interface Cells {
@@ -16,6 +17,10 @@ export interface Cells {
   /** Keys of the refunds of parts of each charge, by the key of a refund of the rest. */
   readonly partKeys: MemoryMap<string, ReadonlyArray<string>>
   readonly transactionIds: MemoryMap<TransactionId, TransactionId>
+  /** By `holdKeyOf`. */
+  readonly holds: MemoryMap<string, Hold>
+  /** The holds of each account that are open. */
+  readonly openHolds: MemoryMap<string, OpenHolds>
 }
 
 /** Creates empty books. */
@@ -26,12 +31,22 @@ export const make = (memory: MemoryBackend["Service"]): Cells => ({
   quotas: memory.makeMap(),
   transactions: memory.makeMap(),
   partKeys: memory.makeMap(),
-  transactionIds: memory.makeMap()
+  transactionIds: memory.makeMap(),
+  holds: memory.makeMap(),
+  openHolds: memory.makeMap()
 })
 
 /** The key of a transaction. */
 export const keyOf = ({ account, kind, part = "", reference }: TransactionName): string =>
   `${kind}\n${account}\n${reference}\n${part}`
+
+/** The key of a hold. */
+export const holdKeyOf = ({ account, reference }: Pick<Hold, "account" | "reference">): string =>
+  `${account}\n${reference}`
+
+/** Returns the sums of the open holds of an account, if it has any. */
+export const openHoldsOf = ({ openHolds }: Cells, account: string): ReadonlyArray<OpenHolds> =>
+  [openHolds.get(account) ?? []].flat().filter(({ count }) => count > 0)
 
 /** Returns the transaction of a name, or all refunds of a charge. */
 export const findNamed = ({ partKeys, transactions }: Cells, name: TransactionName): ReadonlyArray<Transaction> => {
@@ -55,6 +70,6 @@ export const findLiveLots = (
 export const openLotsOf = ({ openLots }: Cells, account: string): ReadonlySet<LotId> =>
   openLots.get(account) ?? new Set()
 
-/** Sorts lots by expiry, soonest first. */
-export const byExpiry = (one: Lot, other: Lot): number =>
+/** Sorts by expiry, soonest first. */
+export const byExpiry = (one: Pick<Lot, "expiresAt">, other: Pick<Lot, "expiresAt">): number =>
   one.expiresAt.epochMilliseconds - other.expiresAt.epochMilliseconds

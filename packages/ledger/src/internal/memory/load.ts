@@ -2,7 +2,7 @@
 import * as Book from "../Book.ts"
 import * as Day from "../Day.ts"
 import type { Loaded, LoadQuery } from "../stored.ts"
-import { type Cells, findLiveLots, findNamed } from "./cells.ts"
+import { type Cells, findLiveLots, findNamed, holdKeyOf, openHoldsOf } from "./cells.ts"
 
 /** Creates missing accounts, and loads. */
 export const load = (cells: Cells, query: LoadQuery): Loaded => {
@@ -16,6 +16,8 @@ export const load = (cells: Cells, query: LoadQuery): Loaded => {
   return {
     transactions,
     lots: [...new Set([...named, ...live])],
+    holds: query.transactions.flatMap((name) => name.kind === "charge" ? cells.holds.get(holdKeyOf(name)) ?? [] : []),
+    openHolds: query.holdsOf.flatMap((account) => openHoldsOf(cells, account)),
     quotas: Array.from(cells.quotas.values()).filter(({ account, day }) =>
       query.accounts.includes(account) && ((first <= day && day <= last) || counted.has(day))
     )

@@ -1,23 +1,34 @@
 /** Reads books in memory. */
 import type { DateTime } from "effect"
 import type { Transaction } from "../../Transaction.ts"
-import type { Audited, AuditQuery, BalancesQuery, ExpiredLot, FoundBalances, TransactionsQuery } from "../stored.ts"
+import type { Audited, AuditQuery, BalancesQuery, Expired, FoundBalances, TransactionsQuery } from "../stored.ts"
 import { classOf, type Moved } from "../trialBalance.ts"
 import { audit as auditBooks } from "./audit.ts"
-import { byExpiry, type Cells, findLiveLots } from "./cells.ts"
+import { byExpiry, type Cells, findLiveLots, openHoldsOf } from "./cells.ts"
 
-/** Finds lots whose expiry is not booked, oldest expiry first. */
-export const findExpired = ({ lots }: Cells, at: DateTime.Utc, limit: number): ReadonlyArray<ExpiredLot> =>
-  Array.from(lots.values())
-    .filter((lot) => !lot.closed && lot.expiresAt.epochMilliseconds <= at.epochMilliseconds)
+/** Finds holds and lots whose expiry is not booked, oldest expiry first. */
+export const findExpired = (cells: Cells, at: DateTime.Utc, limit: number): Expired => {
+  const hasExpired = ({ expiresAt }: { readonly expiresAt: DateTime.Utc }) =>
+    expiresAt.epochMilliseconds <= at.epochMilliseconds
+  const holds = Array.from(cells.holds.values())
+    .filter((hold) => hold.state === "open" && hasExpired(hold))
     .toSorted(byExpiry)
     .slice(0, limit)
-    .map(({ account, id }) => ({ account, lot: id }))
+  const lots = Array.from(cells.lots.values())
+    .filter((lot) => !lot.closed && hasExpired(lot))
+    .toSorted(byExpiry)
+    .slice(0, limit - holds.length)
+  return {
+    holds: holds.map(({ account, reference }) => ({ account, reference })),
+    lots: lots.map(({ account, id }) => ({ account, lot: id }))
+  }
+}
 
-/** Finds live lots and the counters of a day. */
+/** Finds live lots, the counters of a day, and open holds. */
 export const findBalances = (cells: Cells, { account, at, day, lotsMax }: BalancesQuery): FoundBalances => ({
   lots: findLiveLots(cells, account, at, lotsMax),
-  quotas: Array.from(cells.quotas.values()).filter((count) => count.account === account && count.day === day)
+  quotas: Array.from(cells.quotas.values()).filter((count) => count.account === account && count.day === day),
+  openHolds: openHoldsOf(cells, account)
 })
 
 /** Finds transactions of an account, newest first. */
@@ -44,7 +55,8 @@ export const audit = (cells: Cells, { accounts, discrepanciesMax }: AuditQuery):
   const { discrepancies, totals } = auditBooks({
     transactions: Array.from(cells.transactions.values()).filter(isRequested),
     lots: Array.from(cells.lots.values()).filter(isRequested),
-    quotas: Array.from(cells.quotas.values()).filter(isRequested)
+    quotas: Array.from(cells.quotas.values()).filter(isRequested),
+    holds: Array.from(cells.holds.values()).filter(isRequested)
   })
   return { totals, discrepancies: discrepancies.slice(0, discrepanciesMax) }
 }

@@ -1,9 +1,10 @@
 /** Writes changes to memory, under the constraints that the SQL tables have. */
+import type { Hold } from "../../Hold.ts"
 import type { Lot } from "../../Lot.ts"
 import type { Transaction } from "../../Transaction.ts"
 import * as Book from "../Book.ts"
 import { type Changes, StaleBooks } from "../stored.ts"
-import { type Cells, findNamed, keyOf, openLotsOf } from "./cells.ts"
+import { type Cells, findNamed, holdKeyOf, keyOf, openHoldsOf, openLotsOf } from "./cells.ts"
 
 /**
  * Applies changes. Throws if a transaction exists already, if the refunds of a charge would exceed it, or if a lot
@@ -21,6 +22,7 @@ export const save = (cells: Cells, changes: Changes): void => {
       throw new Error(`The ${transaction.kind} ${transaction.reference} of ${transaction.account} exists already`)
     }
     if (transaction.kind === "refund") checkRefund(cells, transaction)
+    if (transaction.kind === "release") checkRelease(cells, transaction)
     if (transaction.part !== undefined) {
       const restKey = keyOf({ ...transaction, part: undefined })
       cells.partKeys.set(restKey, [...cells.partKeys.get(restKey) ?? [], key])
@@ -32,6 +34,18 @@ export const save = (cells: Cells, changes: Changes): void => {
     const key = `${count.account}\n${Book.ofQuota(count.kind, count.day)}`
     if ((cells.quotas.get(key)?.used ?? 0) !== before) throw new StaleBooks()
     cells.quotas.set(key, count)
+  }
+  for (const hold of changes.openedHolds) {
+    const key = holdKeyOf(hold)
+    if (cells.holds.has(key)) throw new Error(`The hold ${hold.reference} of ${hold.account} exists already`)
+    cells.holds.set(key, hold)
+    if (hold.state === "open") addOpen(cells, hold, 1)
+  }
+  for (const { state, ...name } of changes.endedHolds) {
+    const key = holdKeyOf(name)
+    const hold = cells.holds.get(key)!
+    cells.holds.set(key, { ...hold, state })
+    addOpen(cells, hold, -1)
   }
 }
 
@@ -48,6 +62,20 @@ const checkRefund = (cells: Cells, refund: Transaction): void => {
   if (left < 0 || (part === undefined && left > 0)) {
     throw new Error(`A refund of ${amount} of the charge ${reference} of ${account} is refused`)
   }
+}
+
+/** Throws unless the release returns all of its hold. */
+const checkRelease = (cells: Cells, { account, amount, reference, reverses }: Transaction): void => {
+  const [hold] = findNamed(cells, { account, kind: "hold", reference })
+  if (hold === undefined || hold.id !== reverses || hold.amount !== amount) {
+    throw new Error(`A release of ${amount} of the hold ${reference} of ${account} is refused`)
+  }
+}
+
+/** Adds a hold to the open ones of its account, or removes it. */
+const addOpen = (cells: Cells, { account, credits }: Hold, sign: 1 | -1): void => {
+  const [open = { count: 0, credits: 0 }] = openHoldsOf(cells, account)
+  cells.openHolds.set(account, { account, count: open.count + sign, credits: open.credits + sign * credits })
 }
 
 const putLot = (cells: Cells, lot: Lot): void => {

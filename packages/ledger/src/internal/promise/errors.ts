@@ -62,6 +62,51 @@ export class UnknownLotError
   extends define("unknown_lot", ({ lot }: Refusal.UnknownLot) => `The account has no lot ${lot}`)
 {}
 
+/** The account has or had a hold with this reference. Fields: `reference`, `credits`, `expiresAt`, `state`. */
+export class AlreadyHeldError extends define(
+  "already_held",
+  ({ credits, reference, state }: Refusal.AlreadyHeld) =>
+    `The account has a hold of ${credits} credits for "${reference}", which is ${state}`
+) {}
+
+/** The hold would have expired already. Field: `expiresAt`. */
+export class HoldExpiredError extends define(
+  "hold_expired",
+  ({ expiresAt }: Refusal.HoldExpired) => `The hold would have expired at ${DateTime.formatIso(expiresAt)}`
+) {}
+
+/** The account has as many open holds as it may have. Field: `limit`. */
+export class TooManyHoldsError extends define(
+  "too_many_holds",
+  ({ limit }: Refusal.TooManyHolds) => `The account has ${limit} open holds, which is the maximum`
+) {}
+
+/** The account never had a hold with this reference. Field: `reference`. */
+export class UnknownHoldError extends define(
+  "unknown_hold",
+  ({ reference }: Refusal.UnknownHold) => `The account never had a hold for "${reference}"`
+) {}
+
+/** The hold has ended, so it can be neither captured nor released. Fields: `reference`, `state`. */
+export class HoldEndedError extends define(
+  "hold_ended",
+  ({ reference, state }: Refusal.HoldEnded) => `The hold for "${reference}" has ended: it is ${state}`
+) {}
+
+/** The hold has fewer credits than the capture would charge. Fields: `reference`, `credits`, `held`. */
+export class CaptureExceedsHoldError extends define(
+  "capture_exceeds_hold",
+  ({ credits, held, reference }: Refusal.CaptureExceedsHold) =>
+    `The capture of ${credits} credits exceeds the ${held} of the hold for "${reference}"`
+) {}
+
+/** The hold was captured before, with other credits. Fields: `reference`, `credits`, `captured`. */
+export class CaptureDiffersError extends define(
+  "capture_differs",
+  ({ captured, credits, reference }: Refusal.CaptureDiffers) =>
+    `The capture of ${credits} credits differs from the earlier one of ${captured} of the hold for "${reference}"`
+) {}
+
 /** Returns the error that a call throws for a refusal. */
 export const errorOf = errorsByTag<Refusal.LedgerError["reason"], LedgerError>({
   InsufficientCredits: InsufficientCreditsError,
@@ -71,5 +116,12 @@ export const errorOf = errorsByTag<Refusal.LedgerError["reason"], LedgerError>({
   RefundExceedsCharge: RefundExceedsChargeError,
   IndivisibleCharge: IndivisibleChargeError,
   GrantExpired: GrantExpiredError,
-  UnknownLot: UnknownLotError
+  UnknownLot: UnknownLotError,
+  AlreadyHeld: AlreadyHeldError,
+  HoldExpired: HoldExpiredError,
+  TooManyHolds: TooManyHoldsError,
+  UnknownHold: UnknownHoldError,
+  HoldEnded: HoldEndedError,
+  CaptureExceedsHold: CaptureExceedsHoldError,
+  CaptureDiffers: CaptureDiffersError
 })

@@ -33,6 +33,10 @@ export const audit = (sql: SqlClient.SqlClient, { accounts, discrepanciesMax }: 
       SELECT account, 'quota:' || kind || ':' || to_char(day, 'YYYY-MM-DD') AS book, used
       FROM ledger_quota
       WHERE account = ANY(${Rows.array("text", accounts)})
+    ), hold AS (
+      SELECT account, 'held:' || reference AS book, CASE state WHEN 'open' THEN credits ELSE 0 END AS credits
+      FROM ledger_hold
+      WHERE account = ANY(${Rows.array("text", accounts)})
     ), figure AS (
       SELECT booked.account, 'amount' AS figure, booked.id::text AS subject,
         coalesce(sum(entry.amount), 0) AS booked, booked.amount AS kept
@@ -51,6 +55,11 @@ export const audit = (sql: SqlClient.SqlClient, { accounts, discrepanciesMax }: 
       SELECT account, 'used', book, booked, used
       FROM (SELECT account, book, booked FROM balance WHERE book LIKE 'quota:%') AS balance
       FULL JOIN quota USING (account, book)
+      UNION ALL
+      -- The books do not mention a hold of 0 credits.
+      SELECT account, 'held', book, coalesce(booked, 0), credits
+      FROM (SELECT account, book, booked FROM balance WHERE book LIKE 'held:%') AS balance
+      FULL JOIN hold USING (account, book)
     ), discrepancy AS (
       SELECT account, figure, subject, booked, kept
       FROM figure
@@ -61,6 +70,7 @@ export const audit = (sql: SqlClient.SqlClient, { accounts, discrepanciesMax }: 
     SELECT
       (SELECT coalesce(-sum(booked), 0)::float8 FROM balance WHERE book LIKE 'source:%') AS granted,
       (SELECT coalesce(sum(remaining), 0)::float8 FROM lot) AS remaining,
+      (SELECT coalesce(sum(credits), 0)::float8 FROM hold) AS held,
       (SELECT coalesce(sum(booked), 0)::float8 FROM balance WHERE book = 'consumed') AS consumed,
       (SELECT coalesce(sum(booked), 0)::float8 FROM balance WHERE book = 'expired') AS expired,
       (SELECT coalesce(jsonb_agg(discrepancy), '[]') FROM discrepancy) AS discrepancies
@@ -73,11 +83,12 @@ export const audit = (sql: SqlClient.SqlClient, { accounts, discrepanciesMax }: 
 const AuditRow = Schema.Struct({
   granted: Schema.Number,
   remaining: Schema.Number,
+  held: Schema.Number,
   consumed: Schema.Number,
   expired: Schema.Number,
   discrepancies: Schema.Array(Schema.Struct({
     account: Schema.String,
-    figure: Schema.Literals(["remaining", "granted", "used", "amount"]),
+    figure: Schema.Literals(["remaining", "granted", "used", "held", "amount"]),
     subject: Schema.String,
     booked: Schema.NullOr(Schema.Number),
     kept: Schema.NullOr(Schema.Number)

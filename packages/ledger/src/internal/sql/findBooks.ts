@@ -1,4 +1,4 @@
-/** Finds transactions, lots and counters, for units of work and for balances. */
+/** Finds transactions, lots, counters and holds, for units of work and for balances. */
 import { DatabaseTime, Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -6,6 +6,7 @@ import type { Lot } from "../../Lot.ts"
 import type { Day } from "../Day.ts"
 import { LotId, TransactionId } from "../ids.ts"
 import type { Loaded, LoadQuery, QuotaCount } from "../stored.ts"
+import { decodeHolds, decodeOpenHolds, holdsOfCharges, openHoldsOf } from "./holdRow.ts"
 import { decodeTransactions, hasReference, transactionColumns } from "./transactionRow.ts"
 
 /** A query by days of the database instead of times. */
@@ -16,17 +17,21 @@ interface BooksQuery extends Omit<LoadQuery, "days"> {
 /**
  * Finds the named transactions, of a refund all of its charge, with the lots and counters that their entries touch, the
  * lots of `lots`, up to `liveMax` lots per account that are not empty and expire after
- * `liveAfter`, and the counters of `days`.
+ * `liveAfter`, the counters of `days`, the holds with the references of the named charges, and the sums of the open holds of
+ * `holdsOf`.
  *
  * One statement, because in each further round trip of a unit of work its locks wait for
  * the client.
  */
 export const findBooks = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, query: BooksQuery) {
   const rows = yield* select(sql, query)
+  const rowsOf = (source: string) => rows.filter((row) => row.source === source).map(({ other }) => other)
   const found: Loaded = {
     lots: (yield* decodeLots(rows.filter(({ id }) => id !== null))).map(toLot),
-    quotas: (yield* decodeQuotas(rows.flatMap(({ quota }) => quota ?? []))).map(toQuota),
-    transactions: yield* decodeTransactions(rows.flatMap(({ transaction }) => transaction ?? []))
+    quotas: (yield* decodeQuotas(rowsOf("quota"))).map(toQuota),
+    transactions: yield* decodeTransactions(rowsOf("transaction")),
+    holds: yield* decodeHolds(rowsOf("hold")),
+    openHolds: yield* decodeOpenHolds(rowsOf("open holds"))
   }
   return found
 })
@@ -39,8 +44,9 @@ export const findBooks = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, q
 interface FoundRow {
   /** Null unless the row is a lot. */
   readonly id: string | null
-  readonly quota: Schema.Json
-  readonly transaction: Schema.Json
+  /** Null if the row is a lot. */
+  readonly source: string | null
+  readonly other: Schema.Json
 }
 
 const accountColumns: Rows.Columns<string> = { account: ["text", (account) => account] }
@@ -100,12 +106,32 @@ const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
           OR day = ANY(ARRAY(SELECT right(book, length('YYYY-MM-DD'))::date FROM touched WHERE book LIKE 'quota:%'))
         )
     )
-    SELECT lot.*, NULL::json AS quota, NULL::json AS transaction FROM lot
+    SELECT lot.*, NULL AS source, NULL::json AS other FROM lot
     UNION ALL
-    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_json(quota), NULL FROM quota
+    SELECT ${noLot(sql)}, 'quota', to_json(quota) FROM quota
     UNION ALL
-    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_json(named) FROM named
+    SELECT ${noLot(sql)}, 'transaction', to_json(named) FROM named
+    ${selectHolds(sql, query)}
   `)
+
+/** A null for each column of `lotColumns`. */
+const noLot = (sql: SqlClient.SqlClient) =>
+  sql.literal("NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL")
+
+/** Selects holds, if there are any to find, since units without holds should not pay for the larger statement. */
+const selectHolds = (sql: SqlClient.SqlClient, { holdsOf, transactions }: BooksQuery) =>
+  sql`
+    ${
+    transactions.some(({ kind }) => kind === "charge")
+      ? sql`UNION ALL SELECT ${noLot(sql)}, 'hold', to_json(hold) FROM (${holdsOfCharges(sql)}) AS hold`
+      : sql.literal("")
+  }
+    ${
+    holdsOf.length > 0
+      ? sql`UNION ALL SELECT ${noLot(sql)}, 'open holds', to_json(held) FROM (${openHoldsOf(sql, holdsOf)}) AS held`
+      : sql.literal("")
+  }
+  `
 
 const nameColumns = Rows.fields({ account: "text", reference: "text", kind: "text" })
 

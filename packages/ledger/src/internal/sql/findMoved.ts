@@ -31,6 +31,7 @@ const classOf = (sql: SqlClient.SqlClient, column: string) =>
       WHEN ${column} LIKE 'lot:%' THEN 'remaining'
       WHEN ${column} LIKE 'quota:%' THEN 'used'
       WHEN ${column} LIKE 'source:%' THEN 'granted'
+      WHEN ${column} LIKE 'held:%' THEN 'held'
       WHEN ${column} IN ('consumed', 'expired', 'allowance') THEN ${column}
     END
   `)

@@ -167,5 +167,59 @@ const refundParts = Migrations.statements((sql) => [
   `
 ])
 
+/**
+ * Holds. The constraints are replaced by weaker ones, which the rows fulfil without a validation. A trigger checks that a
+ * release is of all of its hold, and writes the row of the account, as for refunds.
+ */
+const createHolds = Migrations.statements((sql) => [
+  sql`
+    ALTER TABLE ledger_transaction
+      DROP CONSTRAINT ledger_transaction_kind_check,
+      DROP CONSTRAINT ledger_transaction_check,
+      ADD CONSTRAINT ledger_transaction_kind_check CHECK (
+        kind IN ('grant', 'charge', 'refund', 'expire', 'hold', 'release')
+      ) NOT VALID,
+      ADD CONSTRAINT ledger_transaction_check CHECK ((kind IN ('refund', 'release')) = (reverses IS NOT NULL)) NOT VALID
+  `,
+  sql`
+    CREATE TABLE ledger_hold (
+      account text COLLATE "C" NOT NULL REFERENCES ledger_account (id),
+      reference text COLLATE "C" NOT NULL,
+      credits int8 NOT NULL,
+      expires_at timestamptz NOT NULL,
+      state text NOT NULL,
+      opened_by uuid NOT NULL REFERENCES ledger_transaction (id),
+      PRIMARY KEY (account, reference),
+      CHECK (length(reference) BETWEEN 1 AND 128),
+      CHECK (credits BETWEEN 0 AND 1000000000000),
+      CHECK (state IN ('open', 'captured', 'released', 'expired'))
+    )
+  `,
+  sql`CREATE INDEX ledger_hold_of_account ON ledger_hold (account) INCLUDE (credits) WHERE state = 'open'`,
+  sql`CREATE INDEX ledger_hold_by_expiry ON ledger_hold (expires_at, account, reference) WHERE state = 'open'`,
+  sql`
+    CREATE FUNCTION ledger_check_release() RETURNS trigger LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
+    BEGIN
+      -- So that a transaction with an earlier snapshot, which does not see this release, fails with a serialization failure.
+      UPDATE ledger_account SET id = id WHERE id = NEW.account AND xmin <> pg_current_xact_id()::xid;
+      IF NOT EXISTS (
+        SELECT FROM ledger_transaction AS hold
+        WHERE hold.id = NEW.reverses AND hold.kind = 'hold' AND hold.account = NEW.account
+          AND hold.reference = NEW.reference AND hold.amount = NEW.amount
+      ) THEN
+        RAISE EXCEPTION 'A release of % of the hold % is refused', NEW.amount, NEW.reverses
+          USING ERRCODE = 'check_violation';
+      END IF;
+      RETURN NEW;
+    END
+    $$
+  `,
+  sql`
+    CREATE TRIGGER ledger_transaction_checks_release BEFORE INSERT ON ledger_transaction
+    FOR EACH ROW WHEN (NEW.kind = 'release')
+    EXECUTE FUNCTION ledger_check_release()
+  `
+])
+
 /** The migrations by name. */
-export const migrations = { "0001_books": createTables, "0002_refund_parts": refundParts }
+export const migrations = { "0001_books": createTables, "0002_refund_parts": refundParts, "0003_holds": createHolds }

@@ -18,12 +18,13 @@ export const save = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, change
 // -----------------------------------------------------------------------------
 
 /**
- * Writes all tables in one statement, whose text is the same for any set. The database
+ * Writes all tables in one statement, whose text is the same for any set without holds, and for any with holds. The database
  * checks foreign keys among the new rows at the end of the statement. Returns how many
- * counters still had the values that were loaded.
+ * counters still had the values that were loaded. A hold ends once, since its release is unique.
  */
-const write = (sql: SqlClient.SqlClient, { changedLots, openedLots, quotas, transactions }: Changes) =>
-  decodeWritten(sql`
+const write = (sql: SqlClient.SqlClient, changes: Changes) => {
+  const { changedLots, openedLots, quotas, transactions } = changes
+  return decodeWritten(sql`
     WITH booked AS (
       INSERT INTO ledger_transaction ${transactionRows(transactions)}
     ), opened AS (
@@ -53,8 +54,22 @@ const write = (sql: SqlClient.SqlClient, { changedLots, openedLots, quotas, tran
         AND ledger_quota.used = quota.used_before
       RETURNING 1
     )
+    ${writeHolds(sql, changes)}
     SELECT ((SELECT count(*) FROM started) + (SELECT count(*) FROM continued))::int4 AS quotas
   `)
+}
+
+/** Writes holds, if there are any, since units without holds should not pay for the larger statement. */
+const writeHolds = (sql: SqlClient.SqlClient, { endedHolds, openedHolds }: Changes) =>
+  endedHolds.length + openedHolds.length === 0 ? sql.literal("") : sql`
+    , held AS (
+      INSERT INTO ledger_hold ${holdRows(openedHolds)}
+    ), ended AS (
+      UPDATE ledger_hold SET state = new.state
+      FROM ${holdEndRows(endedHolds)}
+      WHERE ledger_hold.account = new.account AND ledger_hold.reference = new.reference
+    )
+  `
 
 const decodeWritten = Rows.decodeAll(Schema.Struct({ quotas: Schema.Int }))
 
@@ -115,3 +130,15 @@ const quotaColumns: Rows.Columns<Changes["quotas"][number]> = {
 }
 
 const quotaRows = (quotas: Changes["quotas"]) => Rows.table("new", quotas, quotaColumns)
+
+const holdColumns: Rows.Columns<Changes["openedHolds"][number]> = {
+  ...Rows.fields({ account: "text", reference: "text", credits: "int8", state: "text" }),
+  expires_at: ["timestamptz", ({ expiresAt }) => expiresAt],
+  opened_by: ["uuid", ({ openedBy }) => TransactionId.toUuid(openedBy)]
+}
+
+const holdRows = (holds: Changes["openedHolds"]) => Rows.unnest(holds, holdColumns)
+
+const holdEndColumns = Rows.fields({ account: "text", reference: "text", state: "text" })
+
+const holdEndRows = (holds: Changes["endedHolds"]) => Rows.table("new", holds, holdEndColumns)

@@ -48,7 +48,7 @@ export const decodeTransactions = (
 const TransactionRow = Schema.Struct({
   id: Schema.String,
   account: Schema.String,
-  kind: Schema.Literals(["grant", "charge", "refund", "expire"]),
+  kind: Schema.Literals(["grant", "charge", "refund", "expire", "hold", "release"]),
   reference: Schema.String,
   at: Rows.timestamptz,
   amount: Schema.Int,
