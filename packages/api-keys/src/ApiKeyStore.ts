@@ -25,8 +25,12 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
 
   readonly insertKey: (key: ApiKey, hash: string) => Effect.Effect<void, StorageError>
 
-  /** Returns keys that are not revoked before revoked ones, newest first, at most `limit`. */
-  readonly listKeys: (owner: string, limit: number) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
+  /** Returns keys that are active at `at` before those that have ended, newest first, at most `limit`. */
+  readonly listKeys: (
+    owner: string,
+    at: DateTime.Utc,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
 
   readonly findKey: (owner: string, key: KeyId) => Effect.Effect<Option.Option<ApiKey>, StorageError>
 

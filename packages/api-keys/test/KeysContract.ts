@@ -146,6 +146,20 @@ export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOf
         assert.deepStrictEqual((yield* host.list(owner)).map(({ name }) => name), ["c", "a", "d", "b"])
       }))
 
+    it.effect("lists every active key, however many have expired since it was created", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost({ keysMax: 2 })
+        const owner = makeOwner()
+        const lasting = yield* host.create({ owner, name: "lasting" })
+        for (let made = 0; made < 5; made++) {
+          yield* host.create({ owner, name: "short", terms: { expiresAt: Option.some(yield* hence("1 minute")) } })
+          yield* TestClock.adjust("1 minute")
+        }
+        const listed = yield* host.list(owner)
+        assert.deepStrictEqual(listed[0], lasting.record)
+        assert.strictEqual(listed.length, 4)
+      }))
+
     it.effect("finds keys of their own owner only", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
