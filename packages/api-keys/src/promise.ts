@@ -90,12 +90,12 @@ export interface ApiKeys extends AsyncDisposable {
   readonly verify: (key: VerifyOptions) => Promise<ApiKey | undefined>
   /**
    * Replaces a key by one with the same name, terms and metadata. The former key expires after `overlap`. Throws
-   * `KeyNotFoundError`, `KeyEndedError` or `TooManyKeysError`.
+   * `KeyNotFoundError`, `KeyEndedError`, `TooManyKeysError`, or `TermsInvalidError` for an overlap without an end.
    */
   readonly roll: (key: RollOptions) => Promise<NewKey>
   /** Renames a key. Throws `KeyNotFoundError`, `KeyEndedError` or `NameInvalidError`. */
   readonly rename: (key: KeyQuery & { readonly name: string }) => Promise<ApiKey>
-  /** Returns active keys, then revoked ones, newest first. */
+  /** Returns active keys, then revoked and expired ones, newest first. */
   readonly list: (query: OwnerQuery) => Promise<ReadonlyArray<ApiKey>>
   /** Returns a key, also a revoked or expired one. Throws `KeyNotFoundError`. */
   readonly get: (query: KeyQuery) => Promise<ApiKey>

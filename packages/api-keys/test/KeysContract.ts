@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
-import { DateTime, type Duration, Effect, Exit, Layer, Option, Redacted, type Schema } from "effect"
+import { DateTime, Duration, Effect, Exit, Layer, Option, Redacted, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
@@ -82,6 +82,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOf
         const network = IpNetwork.fromStringUnsafe("192.0.2.0/24")
         const invalid: ReadonlyArray<Partial<KeyTerms.KeyTerms>> = [
           { expiresAt: Option.some(yield* DateTime.now) },
+          { expiresAt: Option.some(DateTime.makeUnsafe("+010000-01-01T00:00:00Z")) },
           { scopes: Option.some([]) },
           { scopes: Option.some([""]) },
           { scopes: Option.some(["a\0"]) },
@@ -248,6 +249,17 @@ export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOf
         assert.deepStrictEqual([rolled.record.terms.expiresAt, ...expiries], [expiresAt, expiresAt, expiresAt])
         yield* host.revoke(owner, record.id)
         assert.strictEqual(yield* reasonOf(host.roll({ owner, id: record.id, overlap: 0 })), "KeyEnded")
+      }))
+
+    it.effect("rejects an overlap that ends after the last time that a key can expire", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const { key, owner, record } = yield* makeKey(host)
+        for (const overlap of [Duration.infinity, Number.MAX_SAFE_INTEGER]) {
+          assert.strictEqual(yield* reasonOf(host.roll({ owner, id: record.id, overlap })), "TermsInvalid")
+        }
+        assert.deepStrictEqual(yield* host.list(owner), [record])
+        assert.isTrue(yield* isKnown(host, key))
       }))
 
     it.effect("does not count expired keys, and lets an owner with all keys roll them", () =>

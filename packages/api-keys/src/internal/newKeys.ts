@@ -52,10 +52,12 @@ export const makeNewKeys = Effect.fnUntraced(function*(
       yield* validAuthor(createdBy)
       yield* store.lockOwner(owner)
       const { line, metadata, name, terms } = yield* findActive(owner, id)
-      const now = yield* DateTime.now
+      const until = DateTime.addDuration(yield* DateTime.now, overlap)
+      if (!DateTime.isLessThanOrEqualTo(until, KeyTerms.expiresAtMax)) {
+        return yield* refuse(new Errors.TermsInvalid({ problem: "The overlap must end before the year 10000." }))
+      }
       // An owner with `keysMax` keys can roll each of them.
       const rolled = yield* insert({ owner, name, terms, metadata, line, createdBy }, 2 * keysMax)
-      const until = DateTime.addDuration(now, overlap)
       yield* store.saveExpiry(
         id,
         Option.match(terms.expiresAt, { onNone: () => until, onSome: (end) => DateTime.min(end, until) })
