@@ -56,6 +56,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOf
         assert.deepStrictEqual((yield* host.get(owner, record.id)).metadata, { tags: ["a"] })
       }))
 
+    it.effect("returns metadata as JSON has it, whatever objects it was made of", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const owner = makeOwner()
+        const metadata = { zero: -0, hole: Array<Schema.Json>(1), proxy: new Proxy({ a: 1 }, {}) }
+        const { record } = yield* host.create({ owner, name: "key", metadata })
+        assert.deepStrictEqual(record.metadata, { zero: 0, hole: [null], proxy: { a: 1 } })
+        assert.deepStrictEqual(yield* host.get(owner, record.id), record)
+      }))
+
     it.effect("rejects invalid owners, authors and names", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()

@@ -42,7 +42,7 @@ export const makeNewKeys = Effect.fnUntraced(function*(
           return yield* refuse(new Errors.MetadataInvalid({ problem: metadataProblem }))
         }
         yield* store.lockOwner(owner)
-        return yield* insert({ owner, name, terms: allTerms, metadata: structuredClone(metadata), createdBy }, keysMax)
+        return yield* insert({ owner, name, terms: allTerms, metadata: copyOf(metadata), createdBy }, keysMax)
       },
       atomically
     ),
@@ -71,6 +71,9 @@ export const makeNewKeys = Effect.fnUntraced(function*(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Returns metadata as a database returns it. The objects of the caller can be proxies, which cannot be cloned. */
+const copyOf = (metadata: ApiKey.Metadata): ApiKey.Metadata => JSON.parse(JSON.stringify(metadata))
 
 /**
  * Makes a function that makes a key and inserts its record, unless the owner, which is locked, has `activeMax` active
