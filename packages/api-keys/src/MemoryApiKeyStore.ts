@@ -63,8 +63,7 @@ export const makeStore = (
   return {
     // The memory backend runs one unit at a time, so no lock is needed.
     lockOwner: () => Effect.void,
-    countKeys: (owner, at) =>
-      access(() => keysOf(owner).filter((key) => !hasEnded(key, at)).length),
+    countKeys: (owner, at) => access(() => keysOf(owner).filter((key) => !hasEnded(key, at)).length),
     insertKey: (key, hash) => access(() => table.insert(key, hash)),
     listKeys: (owner, at, limit) => access(() => keysOf(owner).toSorted(activeFirst(at)).slice(0, limit)),
     findKey: (owner, id) => access(() => find(owner, id)),

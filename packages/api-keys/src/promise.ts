@@ -114,8 +114,8 @@ export const hasScope = ({ scopes }: Pick<Terms, "scopes">, scope: string): bool
   scopes === undefined || scopes.includes(scope)
 
 /**
- * Creates API keys. Brings their table up to date first. Rejects if the database is unavailable, or a newer build has removed
- * something from the table, and with a `TypeError` if the prefix is invalid.
+ * Creates API keys. Brings their tables up to date first. Rejects if the database is unavailable, or a newer build has removed
+ * something from the tables, and with a `TypeError` if the prefix is invalid.
  */
 export const createApiKeys = async (options: CreateApiKeysOptions): Promise<ApiKeys> => {
   const { close, run } = await make(layersOf(options), options)
