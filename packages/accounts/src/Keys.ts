@@ -55,7 +55,7 @@ export interface Keys {
   /** The spending of keys that have a budget. */
   readonly spending: KeySpendings
 
-  /** Returns the records of active keys, then of revoked ones, newest first, at most twice `keysMax`. */
+  /** Returns the records of active keys, then of revoked and expired ones, newest first, at most twice `keysMax`. */
   readonly listKeys: (account: AccountId) => Effect.Effect<ReadonlyArray<ApiKey>, Failure>
 
   /** Returns the record of a key of the account, also of a revoked or expired one. */

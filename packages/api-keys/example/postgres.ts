@@ -4,7 +4,7 @@ import { Config, Console, Effect, Layer, Option } from "effect"
 
 const database = PgClient.layerConfig({ url: Config.Redacted("DATABASE_URL") })
 
-// Creates or updates the table, and deletes keys that ended 90 days ago in the background.
+// Creates or updates the tables, and deletes keys that ended 90 days ago in the background.
 const layer = ApiKeys.layerSweep().pipe(
   Layer.provideMerge(ApiKeys.layerPostgres({ prefix: "acme_" })),
   Layer.provide(database)

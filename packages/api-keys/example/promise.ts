@@ -2,7 +2,7 @@ import { createApiKeys, TooManyKeysError } from "@kinora/api-keys/promise"
 import { Pool } from "pg"
 
 const pool = new Pool({ connectionString: process.env["DATABASE_URL"] })
-// Creates or updates the table, and deletes keys that ended 90 days ago in the background.
+// Creates or updates the tables, and deletes keys that ended 90 days ago in the background.
 const keys = await createApiKeys({ pool, prefix: "acme_", keysMax: 1 })
 await pool.query("CREATE TABLE account (id text PRIMARY KEY)")
 

@@ -17,7 +17,10 @@ export interface KeyUse {
 
 /** Stores keys. */
 export class ApiKeyStore extends Context.Service<ApiKeyStore, {
-  /** Locks the keys of an owner until the unit ends: against others that create, roll, rename or revoke all of them. */
+  /**
+   * Locks the keys of an owner until the unit ends: against others that create, roll, rename or revoke all of them. Fails with
+   * a conflict in a transaction that does not see what one of these has committed.
+   */
   readonly lockOwner: (owner: string) => Effect.Effect<void, StorageError>
 
   /** Returns the number of keys of a locked owner that are not revoked and have not expired at `at`. */
@@ -25,8 +28,12 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
 
   readonly insertKey: (key: ApiKey, hash: string) => Effect.Effect<void, StorageError>
 
-  /** Returns keys that are not revoked before revoked ones, newest first, at most `limit`. */
-  readonly listKeys: (owner: string, limit: number) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
+  /** Returns keys that are active at `at` before those that have ended, newest first, at most `limit`. */
+  readonly listKeys: (
+    owner: string,
+    at: DateTime.Utc,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
 
   readonly findKey: (owner: string, key: KeyId) => Effect.Effect<Option.Option<ApiKey>, StorageError>
 
@@ -46,7 +53,7 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
   /** Revokes the keys of a locked owner that are not revoked, and returns their number. */
   readonly revokeKeys: (owner: string, at: DateTime.Utc) => Effect.Effect<number, StorageError>
 
-  /** Deletes the keys of a locked owner, and returns their number. */
+  /** Deletes the keys of a locked owner and what else is stored of it, and returns the number of keys. */
   readonly deleteKeys: (owner: string) => Effect.Effect<number, StorageError>
 
   /** Deletes keys that were revoked or expired before `before`, oldest first, and returns their number. Skips locked keys. */

@@ -33,7 +33,7 @@ export class NameInvalid extends Schema.TaggedError<NameInvalid>("@kinora/api-ke
   { charsMax: Schema.Int }
 ) {}
 
-/** The terms of a key restrict it to nothing, have too many scopes or networks, or end in the past. */
+/** The terms of a key restrict it to nothing, have too many scopes or networks, or end in the past or after the year 9999. */
 export class TermsInvalid extends Schema.TaggedError<TermsInvalid>("@kinora/api-keys/TermsInvalid")(
   "TermsInvalid",
   { problem: Schema.String }

@@ -28,6 +28,9 @@ export const scopeCharsMax = 128
 /** Maximum number of networks of a key. */
 export const networksMax = 100
 
+/** The last time at which a key can expire, as every driver of Postgres writes times up to it. */
+export const expiresAtMax: DateTime.Utc = DateTime.makeUnsafe("9999-12-31T23:59:59.999Z")
+
 /** Returns whether the key is rejected at this time. */
 export const hasExpired = ({ expiresAt }: Pick<KeyTerms, "expiresAt">, at: DateTime.Utc): boolean =>
   Option.isSome(expiresAt) && DateTime.isLessThanOrEqualTo(expiresAt.value, at)
@@ -51,6 +54,7 @@ export const hasAddress = ({ networks }: Pick<KeyTerms, "networks">, address: Op
 /** Returns what is wrong with the terms of a new key, or `undefined`. */
 export const problemOf = ({ expiresAt, networks, scopes }: KeyTerms, now: DateTime.Utc): string | undefined => {
   if (Option.exists(expiresAt, DateTime.isLessThanOrEqualTo(now))) return "The key must expire in the future."
+  if (Option.exists(expiresAt, isTooLate)) return "The key must expire before the year 10000."
   if (Option.exists(scopes, isEmpty)) return "The key must have at least one scope."
   if (Option.exists(scopes, (scopes) => scopes.length > scopesMax || !scopes.every(isScope))) {
     return `The key must have 1 to ${scopesMax} scopes, which have 1 to ${scopeCharsMax} characters.`
@@ -63,6 +67,9 @@ export const problemOf = ({ expiresAt, networks, scopes }: KeyTerms, now: DateTi
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Also of times that are not finite. */
+const isTooLate = (at: DateTime.Utc): boolean => !DateTime.isLessThanOrEqualTo(at, expiresAtMax)
 
 const isEmpty = (list: ReadonlyArray<unknown>): boolean => list.length === 0
 

@@ -44,7 +44,7 @@ export interface Keys {
   /** Renames a key, and returns its record. */
   readonly rename: (owner: string, id: ApiKey.KeyId, name: string) => Effect.Effect<ApiKey.ApiKey, Failure>
 
-  /** Returns the records of active keys, then of revoked ones, newest first, at most twice `keysMax`. */
+  /** Returns the records of active keys, then of revoked and expired ones, newest first, at most twice `keysMax`. */
   readonly list: (owner: string) => Effect.Effect<ReadonlyArray<ApiKey.ApiKey>, Failure>
 
   /** Returns the record of a key, also of a revoked or expired one. */
@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function*(
 
     list: Effect.fn("ApiKeys.list")(function*(owner: string) {
       yield* validOwner(owner)
-      return yield* store.listKeys(owner, 2 * keysMax)
+      return yield* store.listKeys(owner, yield* DateTime.now, 2 * keysMax)
     }),
 
     get: Effect.fn("ApiKeys.get")(function*(owner: string, id: ApiKey.KeyId) {

@@ -63,12 +63,9 @@ export const makeStore = (
   return {
     // The memory backend runs one unit at a time, so no lock is needed.
     lockOwner: () => Effect.void,
-    countKeys: (owner, at) =>
-      access(() =>
-        keysOf(owner).filter(({ revokedAt, terms }) => Option.isNone(revokedAt) && !hasExpired(terms, at)).length
-      ),
+    countKeys: (owner, at) => access(() => keysOf(owner).filter((key) => !hasEnded(key, at)).length),
     insertKey: (key, hash) => access(() => table.insert(key, hash)),
-    listKeys: (owner, limit) => access(() => keysOf(owner).toSorted(byRevocation).slice(0, limit)),
+    listKeys: (owner, at, limit) => access(() => keysOf(owner).toSorted(activeFirst(at)).slice(0, limit)),
     findKey: (owner, id) => access(() => find(owner, id)),
     saveExpiry: (id, expiresAt) =>
       access(() => table.update(id, (key) => ({ ...key, terms: { ...key.terms, expiresAt: Option.some(expiresAt) } }))),
@@ -113,8 +110,11 @@ const deleteAll = (table: KeyTable, keys: ReadonlyArray<ApiKey>): number => {
   return keys.length
 }
 
-const byRevocation = (a: ApiKey, b: ApiKey): number =>
-  Number(Option.isSome(a.revokedAt)) - Number(Option.isSome(b.revokedAt)) || (a.id < b.id ? 1 : -1)
+const hasEnded = ({ revokedAt, terms }: ApiKey, at: DateTime.Utc): boolean =>
+  Option.isSome(revokedAt) || hasExpired(terms, at)
+
+const activeFirst = (at: DateTime.Utc) => (a: ApiKey, b: ApiKey): number =>
+  Number(hasEnded(a, at)) - Number(hasEnded(b, at)) || (a.id < b.id ? 1 : -1)
 
 const revoked = (at: DateTime.Utc) => (key: ApiKey): ApiKey => ({
   ...key,

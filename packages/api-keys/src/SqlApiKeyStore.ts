@@ -6,17 +6,18 @@ import type { SqlClient } from "effect/sql"
 import { ApiKeyStore } from "./ApiKeyStore.ts"
 import { changes } from "./internal/sql/changes.ts"
 import { apiKeysKey, type KeyTable } from "./internal/sql/keyTable.ts"
+import { owners } from "./internal/sql/owners.ts"
 import { reads } from "./internal/sql/reads.ts"
 import * as Tables from "./migrations.ts"
 
 export { deleteEnded } from "./internal/sql/changes.ts"
 export { type KeyTable, termsFields, toTerms } from "./internal/sql/keyTable.ts"
 
-/** The table of this package. The store itself runs no DDL. */
+/** The tables of this package. The store itself runs no DDL. */
 export const migrations: Relocatable = Tables.migrations
 
-/** Returns the statements of a store over a table. */
-export const statements = (table: KeyTable): SqlStore.Statements<ApiKeyStore["Service"]> => ({
+/** Returns the statements of a store over a table. Its package locks owners. */
+export const statements = (table: KeyTable): Omit<SqlStore.Statements<ApiKeyStore["Service"]>, "lockOwner"> => ({
   ...reads(table),
   ...changes(table)
 })
@@ -25,5 +26,5 @@ export const statements = (table: KeyTable): SqlStore.Statements<ApiKeyStore["Se
 export const layer: Layer.Layer<ApiKeyStore, never, SqlClient.SqlClient> = SqlStore.layer(
   ApiKeyStore,
   "ApiKeyStore",
-  statements(apiKeysKey)
+  { ...statements(apiKeysKey), ...owners }
 )

@@ -1,4 +1,4 @@
-/** The table of keys, for programs that run migrations themselves. */
+/** The tables of keys, for programs that run migrations themselves. */
 import type { Relocatable } from "@kinora/persistence/Migrations"
 import { createKey } from "./internal/sql/migrations.ts"
 
@@ -6,5 +6,5 @@ import { createKey } from "./internal/sql/migrations.ts"
 export const migrations: Relocatable = {
   namespace: "api_keys",
   migrations: { "0001_key": createKey },
-  objects: { tables: ["api_keys_key"] }
+  objects: { tables: ["api_keys_key", "api_keys_owner"] }
 }

@@ -90,12 +90,12 @@ export interface ApiKeys extends AsyncDisposable {
   readonly verify: (key: VerifyOptions) => Promise<ApiKey | undefined>
   /**
    * Replaces a key by one with the same name, terms and metadata. The former key expires after `overlap`. Throws
-   * `KeyNotFoundError`, `KeyEndedError` or `TooManyKeysError`.
+   * `KeyNotFoundError`, `KeyEndedError`, `TooManyKeysError`, or `TermsInvalidError` for an overlap without an end.
    */
   readonly roll: (key: RollOptions) => Promise<NewKey>
   /** Renames a key. Throws `KeyNotFoundError`, `KeyEndedError` or `NameInvalidError`. */
   readonly rename: (key: KeyQuery & { readonly name: string }) => Promise<ApiKey>
-  /** Returns active keys, then revoked ones, newest first. */
+  /** Returns active keys, then revoked and expired ones, newest first. */
   readonly list: (query: OwnerQuery) => Promise<ReadonlyArray<ApiKey>>
   /** Returns a key, also a revoked or expired one. Throws `KeyNotFoundError`. */
   readonly get: (query: KeyQuery) => Promise<ApiKey>
@@ -114,8 +114,8 @@ export const hasScope = ({ scopes }: Pick<Terms, "scopes">, scope: string): bool
   scopes === undefined || scopes.includes(scope)
 
 /**
- * Creates API keys. Brings their table up to date first. Rejects if the database is unavailable, or a newer build has removed
- * something from the table, and with a `TypeError` if the prefix is invalid.
+ * Creates API keys. Brings their tables up to date first. Rejects if the database is unavailable, or a newer build has removed
+ * something from the tables, and with a `TypeError` if the prefix is invalid.
  */
 export const createApiKeys = async (options: CreateApiKeysOptions): Promise<ApiKeys> => {
   const { close, run } = await make(layersOf(options), options)

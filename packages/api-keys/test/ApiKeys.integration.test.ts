@@ -31,5 +31,19 @@ for (const [name, database] of TestDatabase.all) {
           assert.notInclude(everything, text.slice(record.prefix.length + start, record.prefix.length + start + 6))
         }
       }))
+
+    it.effect("stores nothing of an owner whose keys are erased", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const { owner } = yield* makeKey(host)
+        const sql = yield* SqlClient.SqlClient
+        const stored = sql`
+          SELECT found.owner FROM api_keys_key found WHERE found.owner = ${owner}
+          UNION ALL SELECT found.owner FROM api_keys_owner found WHERE found.owner = ${owner}
+        `
+        assert.strictEqual((yield* stored).length, 2)
+        yield* host.forget(owner)
+        assert.deepStrictEqual(yield* stored, [])
+      }))
   })
 }

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
-import { DateTime, type Duration, Effect, Exit, Layer, Option, Redacted, type Schema } from "effect"
+import { DateTime, Duration, Effect, Exit, Layer, Option, Redacted, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
@@ -56,6 +56,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOf
         assert.deepStrictEqual((yield* host.get(owner, record.id)).metadata, { tags: ["a"] })
       }))
 
+    it.effect("returns metadata as JSON has it, whatever objects it was made of", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const owner = makeOwner()
+        const metadata = { zero: -0, hole: Array<Schema.Json>(1), proxy: new Proxy({ a: 1 }, {}) }
+        const { record } = yield* host.create({ owner, name: "key", metadata })
+        assert.deepStrictEqual(record.metadata, { zero: 0, hole: [null], proxy: { a: 1 } })
+        assert.deepStrictEqual(yield* host.get(owner, record.id), record)
+      }))
+
     it.effect("rejects invalid owners, authors and names", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
@@ -82,6 +92,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOf
         const network = IpNetwork.fromStringUnsafe("192.0.2.0/24")
         const invalid: ReadonlyArray<Partial<KeyTerms.KeyTerms>> = [
           { expiresAt: Option.some(yield* DateTime.now) },
+          { expiresAt: Option.some(DateTime.makeUnsafe("+010000-01-01T00:00:00Z")) },
           { scopes: Option.some([]) },
           { scopes: Option.some([""]) },
           { scopes: Option.some(["a\0"]) },
@@ -144,6 +155,20 @@ export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOf
         yield* host.revoke(owner, ids.get("b")!)
         yield* host.revoke(owner, ids.get("d")!)
         assert.deepStrictEqual((yield* host.list(owner)).map(({ name }) => name), ["c", "a", "d", "b"])
+      }))
+
+    it.effect("lists every active key, however many have expired since it was created", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost({ keysMax: 2 })
+        const owner = makeOwner()
+        const lasting = yield* host.create({ owner, name: "lasting" })
+        for (let made = 0; made < 5; made++) {
+          yield* host.create({ owner, name: "short", terms: { expiresAt: Option.some(yield* hence("1 minute")) } })
+          yield* TestClock.adjust("1 minute")
+        }
+        const listed = yield* host.list(owner)
+        assert.deepStrictEqual(listed[0], lasting.record)
+        assert.strictEqual(listed.length, 4)
       }))
 
     it.effect("finds keys of their own owner only", () =>
@@ -234,6 +259,17 @@ export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOf
         assert.deepStrictEqual([rolled.record.terms.expiresAt, ...expiries], [expiresAt, expiresAt, expiresAt])
         yield* host.revoke(owner, record.id)
         assert.strictEqual(yield* reasonOf(host.roll({ owner, id: record.id, overlap: 0 })), "KeyEnded")
+      }))
+
+    it.effect("rejects an overlap that ends after the last time that a key can expire", () =>
+      Effect.gen(function*() {
+        const host = yield* makeHost()
+        const { key, owner, record } = yield* makeKey(host)
+        for (const overlap of [Duration.infinity, Number.MAX_SAFE_INTEGER]) {
+          assert.strictEqual(yield* reasonOf(host.roll({ owner, id: record.id, overlap })), "TermsInvalid")
+        }
+        assert.deepStrictEqual(yield* host.list(owner), [record])
+        assert.isTrue(yield* isKnown(host, key))
       }))
 
     it.effect("does not count expired keys, and lets an owner with all keys roll them", () =>

@@ -1,5 +1,6 @@
 /** API keys of programs without Effect, in memory. */
 import { assert, it } from "@effect/vitest"
+import { inspect } from "node:util"
 import {
   ApiKeysError,
   createApiKeys,
@@ -90,6 +91,15 @@ it("throws typed errors", async () => {
     assert.deepInclude(error, { code, name: errorClass.name })
     assert.notInclude(error instanceof Error ? error.message : "undefined", "undefined")
   }
+})
+
+it("throws an error without the key that a program passes as an id", async () => {
+  await using keys = await createApiKeys({ memory: true })
+  const { key } = await keys.create({ owner: "ada", name: "laptop" })
+  const error = await errorOf(keys.revoke({ owner: "ada", id: key }))
+  assert.instanceOf(error, KeyNotFoundError)
+  assert.notInclude(inspect(error), key.slice(12))
+  assert.deepInclude(error, { id: `${key.slice(0, 12)}…` })
 })
 
 it("rejects an invalid prefix, a transaction, and a call whose signal has aborted", async () => {

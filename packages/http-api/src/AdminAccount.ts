@@ -186,5 +186,5 @@ export const AdminKey = object("AdminKey", "An API key, without the key itself."
 
 /** The API keys of an account. */
 export const AdminKeyList = object("AdminKeyList", "The API keys of an account.", {
-  data: list(AdminKey, "The keys in use, then the revoked ones, newest first.")
+  data: list(AdminKey, "The keys in use, then the revoked and expired ones, newest first.")
 })

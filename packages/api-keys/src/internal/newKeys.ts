@@ -42,7 +42,7 @@ export const makeNewKeys = Effect.fnUntraced(function*(
           return yield* refuse(new Errors.MetadataInvalid({ problem: metadataProblem }))
         }
         yield* store.lockOwner(owner)
-        return yield* insert({ owner, name, terms: allTerms, metadata: structuredClone(metadata), createdBy }, keysMax)
+        return yield* insert({ owner, name, terms: allTerms, metadata: copyOf(metadata), createdBy }, keysMax)
       },
       atomically
     ),
@@ -52,10 +52,12 @@ export const makeNewKeys = Effect.fnUntraced(function*(
       yield* validAuthor(createdBy)
       yield* store.lockOwner(owner)
       const { line, metadata, name, terms } = yield* findActive(owner, id)
-      const now = yield* DateTime.now
+      const until = DateTime.addDuration(yield* DateTime.now, overlap)
+      if (!DateTime.isLessThanOrEqualTo(until, KeyTerms.expiresAtMax)) {
+        return yield* refuse(new Errors.TermsInvalid({ problem: "The overlap must end before the year 10000." }))
+      }
       // An owner with `keysMax` keys can roll each of them.
       const rolled = yield* insert({ owner, name, terms, metadata, line, createdBy }, 2 * keysMax)
-      const until = DateTime.addDuration(now, overlap)
       yield* store.saveExpiry(
         id,
         Option.match(terms.expiresAt, { onNone: () => until, onSome: (end) => DateTime.min(end, until) })
@@ -69,6 +71,9 @@ export const makeNewKeys = Effect.fnUntraced(function*(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Returns metadata as a database returns it. The objects of the caller can be proxies, which cannot be cloned. */
+const copyOf = (metadata: ApiKey.Metadata): ApiKey.Metadata => JSON.parse(JSON.stringify(metadata))
 
 /**
  * Makes a function that makes a key and inserts its record, unless the owner, which is locked, has `activeMax` active

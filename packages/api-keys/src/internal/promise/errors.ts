@@ -41,7 +41,7 @@ export class NameInvalidError extends define(
     `The name of an API key must have 1 to ${charsMax} characters, without control characters`
 ) {}
 
-/** The terms restrict the key to nothing, have too many scopes or networks, or end in the past. Field: `problem`. */
+/** The terms restrict the key to nothing, have too many scopes or networks, or end in the past or after the year 9999. Field: `problem`. */
 export class TermsInvalidError
   extends define("terms_invalid", ({ problem }: Pick<Refusal.TermsInvalid, "problem">) => problem)
 {}

@@ -76,12 +76,17 @@ export const termsOf = (
 /** Returns the id of a key, or fails, since no key has any other id. */
 export const idOf = (owner: string, id: string): Effect.Effect<Service.KeyId, KeyNotFoundError> => {
   const parsed = Service.KeyId.parse(id)
-  return parsed === undefined ? Effect.fail(new KeyNotFoundError({ owner, id })) : Effect.succeed(parsed)
+  return parsed === undefined ? Effect.fail(new KeyNotFoundError({ owner, id: shown(id) })) : Effect.succeed(parsed)
 }
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const shownChars = 12
+
+/** Shortens an invalid id. It can be a key, which errors do not contain. */
+const shown = (id: string): string => id.length <= shownChars ? id : `${id.slice(0, shownChars)}…`
 
 const dateOf = (time: Option.Option<DateTime.Utc>): Date | undefined =>
   Option.getOrUndefined(Option.map(time, DateTime.toDateUtc))

@@ -10,16 +10,11 @@ import { insertedColumns, keyColumns, keyFields, type KeyTable, toKey } from "./
 /** Returns the statements on a table. */
 export const changes = (
   table: KeyTable
-): Omit<Statements<ApiKeyStore["Service"]>, "countKeys" | "findActive" | "findKey" | "listKeys"> => {
+): Omit<Statements<ApiKeyStore["Service"]>, "countKeys" | "findActive" | "findKey" | "listKeys" | "lockOwner"> => {
   const { name, owner: { column, toColumn } } = table
   const columns = insertedColumns(table)
   const count = Effect.map((rows: ReadonlyArray<unknown>) => rows.length)
   return {
-    lockOwner: (sql, owner) =>
-      // A lock of a text: the first key of an owner has no row to lock yet.
-      sql`SELECT true FROM pg_advisory_xact_lock(hashtextextended(${sql.literal(`'${name} '`)} || ${owner}::text, 0))`
-        .pipe(Effect.asVoid),
-
     insertKey: (sql, key, hash) =>
       sql`INSERT INTO ${sql.literal(name)} ${Rows.unnest([{ key, hash }], columns)}`.pipe(Effect.asVoid),
 

@@ -1,7 +1,7 @@
-/** The table of keys. */
+/** The tables of keys and owners. */
 import * as Migrations from "@kinora/persistence/Migrations"
 
-/** Creates the table. */
+/** Creates the tables. */
 export const createKey = Migrations.statements((sql) => [
   sql`
     CREATE TABLE api_keys_key (
@@ -23,6 +23,8 @@ export const createKey = Migrations.statements((sql) => [
       revoked_at timestamptz
     )
   `,
+  // The owners whose keys have been changed, for their locks.
+  sql`CREATE TABLE api_keys_owner (owner text COLLATE "C" PRIMARY KEY)`,
   sql`CREATE INDEX api_keys_key_owner ON api_keys_key (owner, id)`,
   // Find old keys that were revoked or have expired.
   sql`CREATE INDEX api_keys_key_revoked ON api_keys_key (revoked_at) WHERE revoked_at IS NOT NULL`,

@@ -20,12 +20,12 @@ export const reads = (
           AND (expires_at IS NULL OR expires_at > ${DateTime.toDate(at)})
       `.pipe(Rows.decodeCount),
 
-    listKeys: (sql, owner, limit) =>
+    listKeys: (sql, owner, at, limit) =>
       sql`
         SELECT ${keyColumns(sql, table)}
         FROM ${sql.literal(name)} key
         WHERE key.${sql.literal(column)} = ${toColumn(owner)}
-        ORDER BY key.revoked_at IS NOT NULL, key.id DESC
+        ORDER BY key.revoked_at IS NOT NULL OR coalesce(key.expires_at <= ${DateTime.toDate(at)}, false), key.id DESC
         LIMIT ${limit}
       `.pipe(decodeKeys, Effect.map((rows) => rows.map(toKey(table)))),
 
