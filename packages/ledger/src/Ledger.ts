@@ -135,7 +135,7 @@ export class Ledger extends Context.Service<Ledger, {
   /**
    * Returns the credits of holds, and books the credits that are left in lots, that expired at `at` or before, holds first,
    * then oldest expiry first, for up to `limit` of them (default 500, at most `setMax`). `credits` are those of the lots. Repeat
-   * it until it returns 0 lots and 0 holds. Any number of hosts may call it at the same time. `layerSweep` does this.
+   * it until it returns 0 lots and 0 holds, as `layerSweep` does, on any number of hosts. Accounts that others have locked come last.
    */
   readonly expire: (
     options: { readonly at: DateTime.Utc; readonly limit?: number | undefined }
@@ -295,6 +295,6 @@ export const layerSweep = Sweep.make({
   run: Effect.fnUntraced(function*(limit) {
     const { expire } = yield* Ledger
     const { holds, lots } = yield* expire({ at: yield* DateTime.now, limit })
-    return holds + lots
+    return holds + lots > 0 ? limit : 0 // Runs again, for accounts that others have locked.
   })
 })

@@ -21,7 +21,8 @@ export class LedgerStore extends Context.Service<LedgerStore, {
   readonly save: (changes: Stored.Changes) => Effect.Effect<void, StorageError>
   /**
    * Finds up to `limit` open holds that expired at `at` or before and, if they are fewer, up to as many lots that expired and
-   * are not closed, oldest expiry first. Takes no locks.
+   * are not closed, oldest expiry first. Skips accounts that others have locked, unless only such are left. Then it returns
+   * what has expired of one of them, without its lock, for which `load` waits.
    */
   readonly findExpired: (at: DateTime.Utc, limit: number) => Effect.Effect<Stored.Expired, StorageError>
   /**

@@ -8,6 +8,6 @@ export const migrations: Relocatable = {
   migrations: byName,
   objects: {
     tables: ["ledger_account", "ledger_transaction", "ledger_entry", "ledger_lot", "ledger_quota", "ledger_hold"],
-    functions: ["ledger_refuse_change", "ledger_limit_refunds", "ledger_check_release"]
+    functions: ["ledger_refuse_change", "ledger_limit_refunds", "ledger_check_hold"]
   }
 }

@@ -1,6 +1,7 @@
 /** Ends of holds in transactions of callers that do not see what was committed after they began. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgProgram } from "@kinora/testkit"
+import type { PoolClient } from "pg"
 import { createLedger, type Ledger, StorageFailedError } from "../src/promise.ts"
 
 const expiresAt = new Date("2099-01-01T00:00:00Z")
@@ -38,6 +39,48 @@ describe("ends of a hold whose lot was revoked", () => {
         const { discrepancies, totals } = await ledger.verify({ account: job.account })
         assert.deepStrictEqual([discrepancies, totals.held], [[], 0])
         assert.strictEqual(totals.consumed, first === "capture" ? 100 : 0)
+      })
+    }
+  }
+})
+
+describe("a hold that was opened after the snapshot of a caller", () => {
+  let program: PgProgram.PgProgram
+  let ledger: Ledger
+  beforeAll(async () => {
+    program = await PgProgram.open()
+    ledger = await createLedger({ pool: program.pool, holdsMax: 1 })
+  })
+  afterAll(async () => {
+    await ledger.close()
+    await program.close()
+  })
+
+  const within = "1 hour"
+  const quota = { kind: "image", limit: 1 }
+  // They write no row that the hold writes, since they take no credits.
+  const calls = {
+    "another hold": (account: string, tx: PoolClient) =>
+      ledger.hold({ account, reference: "other", credits: 0, within, tx }),
+    "a charge of its reference": (account: string, tx: PoolClient) =>
+      ledger.charge({ account, reference: "job", quota, tx })
+  }
+
+  for (const level of ["REPEATABLE READ", "SERIALIZABLE"]) {
+    for (const [name, call] of Object.entries(calls)) {
+      it(`is not overlooked by ${name} (${level})`, async () => {
+        const account = `${level} ${name}`
+        await ledger.grant({ account, reference: "start", kind: "addon", credits: 10, expiresAt })
+        const error = await program.inTransaction(async (tx) => {
+          await tx.query(`SET TRANSACTION ISOLATION LEVEL ${level}`)
+          await tx.query("SELECT FROM work")
+          await ledger.hold({ account, reference: "job", credits: 10, within })
+          await call(account, tx)
+        }).catch((error: unknown) => error)
+        assert.instanceOf(error, StorageFailedError)
+        assert.isTrue(error.isRetryable)
+        assert.strictEqual((await ledger.entries({ account })).length, 2)
+        await ledger.capture({ account, reference: "job" })
       })
     }
   }

@@ -40,6 +40,21 @@ it.effect("returns the credits of all expired holds after the interval, in units
     assert.deepStrictEqual(yield* heldNow, [70, 0])
   }).pipe(Effect.scoped, Effect.provide(Ledger.layerMemory)))
 
+it.effect("runs again until nothing is left, since accounts that others have locked come last", () =>
+  Effect.gen(function*() {
+    const ledger = yield* Ledger.Ledger
+    const left = [3, 1]
+    let calls = 0
+    const expire = () =>
+      Effect.sync(() => {
+        calls++
+        return { lots: 0, credits: 0, holds: left.pop() ?? 0 }
+      })
+    yield* Layer.build(Ledger.layerSweep()).pipe(Effect.provideService(Ledger.Ledger, { ...ledger, expire }))
+    yield* TestClock.adjust("75 seconds")
+    assert.deepStrictEqual([left, calls], [[], 3])
+  }).pipe(Effect.scoped, Effect.provide(Ledger.layerMemory)))
+
 it.effect("continues after a failure", () =>
   Effect.gen(function*() {
     const ledger = yield* Ledger.Ledger

@@ -8,6 +8,7 @@ import {
   HoldEndedError,
   HoldExpiredError,
   IndivisibleChargeError,
+  InsufficientCreditsError,
   QuotaExceededError,
   RefundExceedsChargeError,
   TooManyHoldsError,
@@ -120,6 +121,9 @@ it("holds, captures and releases credits, and throws typed errors for what it re
     assert.deepInclude<unknown>(error, fields)
   }
   assert.match(String(await refused(ledger.hold({ ...another, within: "61 minutes" }))), /must expire by/)
+  const insufficient = await refused(ledger.hold({ ...another, account: "bob", credits: 2 }))
+  assert.instanceOf(insufficient, InsufficientCreditsError)
+  assert.strictEqual(insufficient.message, "The price is 2 credits, and the account has 0")
 
   const captured = await ledger.capture({ ...job, credits: 4 })
   assert.deepInclude(captured, { _tag: "Captured", returned: [{ lot: lot.id, credits: 2 }] })

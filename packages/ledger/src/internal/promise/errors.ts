@@ -15,7 +15,7 @@ const define = errorsOf(LedgerError)
 export class InsufficientCreditsError extends define(
   "insufficient_credits",
   ({ available, required }: Refusal.InsufficientCredits) =>
-    `The charge needs ${required} credits, and the account has ${available}`
+    `The price is ${required} credits, and the account has ${available}`
 ) {}
 
 /** The quota of the UTC day is used up. Fields: `kind`, `limit`, `used`, `resetsAt`. */

@@ -1,35 +1,73 @@
 /** Finds holds to end and lots to close. */
 import { DatabaseTime, Rows } from "@kinora/persistence"
 import { type DateTime, Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { LotId } from "../ids.ts"
 import type { Expired } from "../stored.ts"
 
-/** Finds holds and lots whose expiry is not booked, oldest expiry first. */
-export const findExpired = (sql: SqlClient.SqlClient, at: DateTime.Utc, limit: number) =>
-  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
-    sql`
-    WITH hold AS MATERIALIZED (
-      SELECT account, reference
-      FROM ledger_hold
-      WHERE state = 'open' AND expires_at <= ${clock.toDatabase(at)}
-      ORDER BY expires_at, account, reference
-      LIMIT ${limit}
-    ), lot AS (
-      SELECT id, account
-      FROM ledger_lot
-      WHERE NOT closed AND expires_at <= ${clock.toDatabase(at)}
-      ORDER BY expires_at, id
-      LIMIT ${limit} - (SELECT count(*) FROM hold)
-    )
-    SELECT account, reference, NULL::uuid AS lot FROM hold
-    UNION ALL
-    SELECT account, NULL, id FROM lot
-  `).pipe(decodeRows, Effect.map(toExpired))
+/**
+ * Finds holds and lots whose expiry is not booked, oldest expiry first, and locks their accounts. Skips accounts that other
+ * transactions have locked, since a sweep that waits for one books nothing of the others, and keeps those locked meanwhile.
+ * If only such accounts are left, returns what has expired of one of them, for which the sweep waits: an account whose lock
+ * passes from one transaction to the next would always be skipped.
+ */
+export const findExpired = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, at: DateTime.Utc, limit: number) {
+  const time = (yield* DatabaseTime.hostClock).toDatabase(at)
+  const free = yield* select(sql, { time, limit, owner: sql`ledger_account`, locking: forUpdate(sql) })
+  if (free.length > 0) return toExpired(free)
+  return toExpired(yield* select(sql, { time, limit, owner: oldest(sql, time), locking: sql.literal("") }))
+})
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+interface Selection {
+  readonly time: Statement.Fragment
+  readonly limit: number
+  /** The accounts, by `id`. */
+  readonly owner: Statement.Fragment
+  readonly locking: Statement.Fragment
+}
+
+const select = (sql: SqlClient.SqlClient, { limit, locking, owner, time }: Selection) =>
+  sql`
+    WITH hold AS MATERIALIZED (
+      SELECT found.account, found.reference
+      FROM ledger_hold AS found
+      JOIN ${owner} AS owner ON owner.id = found.account
+      WHERE found.state = 'open' AND found.expires_at <= ${time}
+      ORDER BY found.expires_at, found.account, found.reference
+      LIMIT ${limit}
+      ${locking}
+    ), lot AS (
+      SELECT found.id, found.account
+      FROM ledger_lot AS found
+      JOIN ${owner} AS owner ON owner.id = found.account
+      WHERE NOT found.closed AND found.expires_at <= ${time}
+      ORDER BY found.expires_at, found.id
+      LIMIT ${limit} - (SELECT count(*) FROM hold)
+      ${locking}
+    )
+    SELECT account, reference, NULL::uuid AS lot FROM hold
+    UNION ALL
+    SELECT account, NULL, id FROM lot
+  `.pipe(decodeRows)
+
+const forUpdate = (sql: SqlClient.SqlClient) => sql.literal("FOR UPDATE OF owner SKIP LOCKED")
+
+/** The account with the oldest expiry that is not booked. */
+const oldest = (sql: SqlClient.SqlClient, time: Statement.Fragment) =>
+  sql`(
+    SELECT account AS id
+    FROM (
+      (SELECT account, expires_at FROM ledger_hold WHERE state = 'open' AND expires_at <= ${time} ORDER BY expires_at LIMIT 1)
+      UNION ALL
+      (SELECT account, expires_at FROM ledger_lot WHERE NOT closed AND expires_at <= ${time} ORDER BY expires_at LIMIT 1)
+    ) AS due
+    ORDER BY expires_at, account
+    LIMIT 1
+  )`
 
 /** A hold by its reference, or a lot. */
 const ExpiredRow = Schema.Struct({

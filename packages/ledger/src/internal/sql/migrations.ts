@@ -168,8 +168,8 @@ const refundParts = Migrations.statements((sql) => [
 ])
 
 /**
- * Holds. The constraints are replaced by weaker ones, which the rows fulfil without a validation. A trigger checks that a
- * release is of all of its hold, and writes the row of the account, as for refunds.
+ * Holds. The constraints are replaced by weaker ones, which the rows fulfil without a validation. A trigger writes the row of
+ * the account with each hold and release, as for refunds, and checks that a release is of all of its hold.
  */
 const createHolds = Migrations.statements((sql) => [
   sql`
@@ -198,11 +198,11 @@ const createHolds = Migrations.statements((sql) => [
   sql`CREATE INDEX ledger_hold_of_account ON ledger_hold (account) INCLUDE (credits) WHERE state = 'open'`,
   sql`CREATE INDEX ledger_hold_by_expiry ON ledger_hold (expires_at, account, reference) WHERE state = 'open'`,
   sql`
-    CREATE FUNCTION ledger_check_release() RETURNS trigger LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
+    CREATE FUNCTION ledger_check_hold() RETURNS trigger LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
     BEGIN
-      -- So that a transaction with an earlier snapshot, which does not see this release, fails with a serialization failure.
+      -- So that a transaction with an earlier snapshot, which does not see this row, fails with a serialization failure.
       UPDATE ledger_account SET id = id WHERE id = NEW.account AND xmin <> pg_current_xact_id()::xid;
-      IF NOT EXISTS (
+      IF NEW.kind = 'release' AND NOT EXISTS (
         SELECT FROM ledger_transaction AS hold
         WHERE hold.id = NEW.reverses AND hold.kind = 'hold' AND hold.account = NEW.account
           AND hold.reference = NEW.reference AND hold.amount = NEW.amount
@@ -215,9 +215,9 @@ const createHolds = Migrations.statements((sql) => [
     $$
   `,
   sql`
-    CREATE TRIGGER ledger_transaction_checks_release BEFORE INSERT ON ledger_transaction
-    FOR EACH ROW WHEN (NEW.kind = 'release')
-    EXECUTE FUNCTION ledger_check_release()
+    CREATE TRIGGER ledger_transaction_checks_hold BEFORE INSERT ON ledger_transaction
+    FOR EACH ROW WHEN (NEW.kind IN ('hold', 'release'))
+    EXECUTE FUNCTION ledger_check_hold()
   `
 ])
 
