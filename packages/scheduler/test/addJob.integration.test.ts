@@ -111,7 +111,7 @@ for (const schema of [undefined, "jobs"]) {
       }
       // A UUID is the same in any case.
       const id = crypto.randomUUID()
-      await add("zoe/draw", 1, `, job => '${id.toUpperCase()}'`)
+      assert.strictEqual(await add("zoe/draw", 1, `, job => '${id.toUpperCase()}'`), id)
       assert.deepStrictEqual((await scheduler.find([id])).map(({ job }) => job), [id])
       assert.deepStrictEqual(await scheduler.verify(), [])
     })
