@@ -4,7 +4,10 @@ import { Context, type Effect } from "effect"
 import type { IdempotencyError } from "./IdempotencyError.ts"
 import type { Arriving, Completion, Held, Holder, Slot } from "./internal/claims.ts"
 
-/** Stores claims. Every set has distinct slots, sorted by `slotText`, so that units of work do not deadlock. */
+/**
+ * Stores claims. Every set has distinct slots, sorted by `slotText`, so that units of work do not deadlock. Scopes and
+ * identities are compared exactly: case, accents and spaces count.
+ */
 export class IdempotencyStore extends Context.Service<IdempotencyStore, {
   /** Returns the claims that hold in these slots. */
   readonly find: (slots: ReadonlyArray<Slot>) => Effect.Effect<ReadonlyArray<Held>, StorageError>

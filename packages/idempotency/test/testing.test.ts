@@ -7,7 +7,7 @@ import { IdempotencyStore } from "../src/IdempotencyStore.ts"
 import { parts, services } from "../src/internal/contract/contract.ts"
 import type { Register } from "../src/internal/contract/tests.ts"
 import * as MemoryIdempotencyStore from "../src/MemoryIdempotencyStore.ts"
-import type { Arriving } from "../src/StoreRules.ts"
+import type { Arriving, Held, Slot } from "../src/StoreRules.ts"
 
 type Store = IdempotencyStore["Service"]
 
@@ -38,6 +38,34 @@ it.effect("passes for the store in memory", () =>
 
 const longer = (arriving: ReadonlyArray<Arriving>) =>
   arriving.map((one) => ({ ...one, window: Duration.sum(one.window, Duration.millis(1)) }))
+
+/** A store that stores other texts than the scope and the identity. */
+const withSlots = (stored: (text: string) => string) => (store: Store): Partial<Store> => {
+  const change = <A extends Slot>(slot: A) => ({
+    ...slot,
+    scope: stored(slot.scope),
+    identity: stored(slot.identity)
+  })
+  const each = <A extends Slot, E>(
+    slots: ReadonlyArray<A>,
+    call: (slot: A) => Effect.Effect<ReadonlyArray<Held>, E>
+  ) =>
+    Effect.map(
+      Effect.forEach(slots, (slot) =>
+        Effect.map(call(change(slot)), (held) =>
+          held.map((one) => ({ ...one, scope: slot.scope, identity: slot.identity })))),
+      (held) =>
+        held.flat()
+    )
+  return {
+    find: (slots) => each(slots, (slot) => store.find([slot])),
+    claim: (arriving) => each(arriving, (one) => store.claim([one])),
+    release: (held) => store.release(held.map(change)),
+    extend: (arriving) => store.extend(arriving.map(change)),
+    renew: (arriving) => store.renew(arriving.map(change)),
+    complete: (completion) => store.complete(change(completion))
+  }
+}
 
 /** Faults, and a test that notices each. */
 const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<Store>, test: string]> = [
@@ -98,6 +126,42 @@ const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<S
     "sweeps nothing",
     () => ({ sweep: () => Effect.succeed(0) }),
     "sweeps up to the limit of expired claims, and no others"
+  ],
+  [
+    "compares slots without their case",
+    withSlots((text) => text.toLowerCase()),
+    "does not match requests with keys that differ in case, spaces, or at the end only"
+  ],
+  [
+    "compares slots without spaces at the end",
+    withSlots((text) => text.trimEnd()),
+    "does not match requests with scopes that differ in case, accents, spaces, or at the end only"
+  ],
+  [
+    "stores the beginning of slots",
+    withSlots((text) => text.slice(0, 255)),
+    "does not match requests with keys that differ in case, spaces, or at the end only"
+  ],
+  [
+    "shortens windows",
+    ({ extend, release }) => ({ extend: (arriving) => Effect.andThen(release(arriving), extend(arriving)) }),
+    "does not shorten the window of a request without a key"
+  ],
+  [
+    "renews claims with a response",
+    ({ extend }) => ({ renew: extend }),
+    "does not renew a claim that has a response"
+  ],
+  [
+    "stores no empty body",
+    ({ complete }) => ({
+      complete: ({ response, ...completion }) =>
+        complete({
+          ...completion,
+          response: { ...response, body: response.body?.length === 0 ? undefined : response.body }
+        })
+    }),
+    "tells a response with an empty body from one without"
   ]
 ]
 

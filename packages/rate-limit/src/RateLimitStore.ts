@@ -7,6 +7,8 @@ import type * as Lease from "./internal/lease.ts"
 /**
  * Stores counters and places. Callers pass each counter at most once per call, in the order of `Counter.sorted`. All counters
  * of a call are of one kind. Calls inside a unit of work belong to it, except in Redis, which has none.
+ *
+ * Keys have up to 256 characters and are compared exactly: case, accents and spaces count.
  */
 export class RateLimitStore extends Context.Service<RateLimitStore, {
   /**

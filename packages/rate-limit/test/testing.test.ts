@@ -39,6 +39,30 @@ it.effect("passes for stores with and without transactions", () =>
     assert.deepStrictEqual(yield* failuresOf(() => ({}), ofRedis), [])
   }))
 
+/** A store that stores another text than the key. Each counter is in a call of its own, as those of different processes are. */
+const withKeys = (stored: (key: string) => string) => (store: Store): Partial<Store> => {
+  const change = <A extends { readonly key: string }>(one: A) => ({ ...one, key: stored(one.key) })
+  const each = <A extends { readonly key: string }, B, E>(
+    ones: ReadonlyArray<A>,
+    call: (one: A) => Effect.Effect<ReadonlyArray<B>, E>
+  ) =>
+    Effect.map(
+      Effect.forEach(ones, (one) =>
+        Effect.map(call(change(one)), (all) => all.map((found) => ({ ...found, key: one.key })))),
+      (all) =>
+        all.flat()
+    )
+  return {
+    take: (kind, demands) => each(demands, (demand) => store.take(kind, [demand])),
+    read: (kind, counters) => each(counters, (counter) => store.read(kind, [counter])),
+    add: (kind, amounts) => Effect.forEach(amounts, (amount) => store.add(kind, [change(amount)]), { discard: true }),
+    acquire: (requests) => store.acquire(requests.map(change)),
+    renew: (places, lasts) => store.renew(places.map(change), lasts),
+    release: (places) => store.release(places.map(change)),
+    held: (key) => store.held(stored(key))
+  }
+}
+
 /** Faults, and a test that notices each. */
 const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<Store>, test: string]> = [
   [
@@ -116,6 +140,31 @@ const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<S
     "renews no place",
     () => ({ renew: () => Effect.void }),
     "places: renews places from now, and stores again those that are missing"
+  ],
+  [
+    "compares keys without their case",
+    withKeys((key) => key.toLowerCase()),
+    "keys: of fixed windows are apart if they differ in case, accents, spaces, or at the end only"
+  ],
+  [
+    "compares keys without spaces at the end",
+    withKeys((key) => key.trimEnd()),
+    "keys: of days are apart if they differ in case, accents, spaces, or at the end only"
+  ],
+  [
+    "stores the beginning of long keys",
+    withKeys((key) => key.slice(0, 128)),
+    "keys: of places are apart if they differ in case, accents, spaces, or at the end only"
+  ],
+  [
+    "adds nothing to windows",
+    ({ add }) => ({ add: (kind, amounts) => kind === "window" ? Effect.void : add(kind, amounts) }),
+    "windows: of the kind window fall by an amount that is given back, not below 0, and not after they have ended"
+  ],
+  [
+    "sweeps leases without a limit",
+    ({ sweepLeases }) => ({ sweepLeases: () => sweepLeases(1e6) }),
+    "places: deletes up to the limit of leases that have ended, and no others"
   ]
 ]
 

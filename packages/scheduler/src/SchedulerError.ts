@@ -32,7 +32,7 @@ export class InvalidJobId extends Schema.TaggedError<InvalidJobId>("@kinora/sche
   max: Schema.Int
 }) {
   override get message(): string {
-    const { length } = this.job
+    const { length } = Array.from(this.job)
     const problem = length >= 1 && length <= this.max ? "characters that cannot be stored" : `${length} characters`
     return `The id of a job has 1 to ${this.max} characters, without NUL and lone surrogates, got one with ${problem}`
   }

@@ -24,7 +24,8 @@ const textsOf = (world: string) => [
   `${crypto.randomUUID()}0`,
   world.padEnd(255, "x"),
   world.padEnd(254, "x"),
-  `${world.padEnd(254, "x")}y`
+  `${world.padEnd(254, "x")}y`,
+  "🎬".repeat(255)
 ]
 
 export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
@@ -155,7 +156,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld
-        for (const job of ["", "x".repeat(256), "a\0b", "a\ud800b", "\udc00"]) {
+        for (const job of ["", "x".repeat(256), "🎬".repeat(256), "a\0b", "a\ud800b", "\udc00"]) {
           const refused = new InvalidJobId({ job, max: 255 })
           assert.deepStrictEqual(yield* refusal(scheduler.enqueue(world.job({ job }))), refused)
           assert.deepStrictEqual(yield* refusal(scheduler.enqueue({ ...world.job({ job }), delay: "1 hour" })), refused)

@@ -95,7 +95,7 @@ for (const schema of [undefined, "jobs"]) {
     })
 
     it("adds a job with a text as its id once, under the key that other calls look for", async () => {
-      for (const [n, text] of ["order 1", "Größe/🎬", "O'Hara", "x".repeat(255)].entries()) {
+      for (const [n, text] of ["order 1", "Größe/🎬", "O'Hara", "x".repeat(255), "🎬".repeat(255)].entries()) {
         const further = `, job => '${text.replaceAll("'", "''")}'`
         assert.strictEqual(await add("zoe/draw", n, `${further}, run_at => '2099-01-01T00:00:00Z'`), text)
         assert.strictEqual(await add("zoe/draw", 9, further), text)
@@ -111,13 +111,13 @@ for (const schema of [undefined, "jobs"]) {
       }
       // A UUID is the same in any case.
       const id = crypto.randomUUID()
-      await add("zoe/draw", 1, `, job => '${id.toUpperCase()}'`)
+      assert.strictEqual(await add("zoe/draw", 1, `, job => '${id.toUpperCase()}'`), id)
       assert.deepStrictEqual((await scheduler.find([id])).map(({ job }) => job), [id])
       assert.deepStrictEqual(await scheduler.verify(), [])
     })
 
     it("refuses an id that is empty or too long", async () => {
-      for (const id of ["", "x".repeat(256)]) {
+      for (const id of ["", "x".repeat(256), "🎬".repeat(256)]) {
         const error = await add("ada/draw", 1, `, job => '${id}'`).catch((error: unknown) => error)
         assert.match(String(error), /The id of a job has 1 to 255 characters/)
       }

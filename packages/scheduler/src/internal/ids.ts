@@ -16,6 +16,14 @@ export const jobIdMax = 255
 
 /** Refuses an id that databases cannot store, or that would be changed by an encoding. */
 export const checkJobId = (job: JobId): Result.Result<void, InvalidJobId> =>
-  job.length >= 1 && job.length <= jobIdMax && job.isWellFormed() && !job.includes("\0")
+  job.length >= 1 && isShort(job) && job.isWellFormed() && !job.includes("\0")
     ? Result.void
     : Result.fail(new InvalidJobId({ job, max: jobIdMax }))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Counts characters of two code units once, as databases do. */
+const isShort = (job: JobId): boolean =>
+  job.length <= jobIdMax || (job.length <= 2 * jobIdMax && Array.from(job).length <= jobIdMax)

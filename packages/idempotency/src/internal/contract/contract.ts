@@ -6,15 +6,16 @@ import * as Idempotency from "../../Idempotency.ts"
 import type { IdempotencyStore } from "../../IdempotencyStore.ts"
 import * as Responses from "../../Responses.ts"
 import { claimTests, keyTests, setTests, unitTests } from "./claims.ts"
-import { responseTests, responseUnitTests } from "./responses.ts"
+import { keptResponseTests, responseTests, responseUnitTests } from "./responses.ts"
+import { slotTests } from "./slots.ts"
 import type { Register, Services } from "./tests.ts"
 import { extensionTests, windowTests } from "./windows.ts"
 
 /** The parts, by their names. Each needs an empty store. */
 export const parts: Readonly<Record<string, ReadonlyArray<(test: Register) => void>>> = {
-  claims: [claimTests, unitTests, setTests, keyTests],
+  claims: [claimTests, unitTests, setTests, keyTests, slotTests],
   windows: [windowTests, extensionTests],
-  responses: [responseTests, responseUnitTests]
+  responses: [responseTests, keptResponseTests, responseUnitTests]
 }
 
 /** Provides the services over a store. */

@@ -71,6 +71,38 @@ export const responseTests = (test: Register): void => {
     }))
 }
 
+/** Registers tests of responses that are stored. */
+export const keptResponseTests = (test: Register): void => {
+  test("tells a response with an empty body from one without", () =>
+    Effect.gen(function*() {
+      const { begin, complete } = yield* Responses
+      const bodies = [new Uint8Array(), undefined]
+      for (const [index, body] of bodies.entries()) {
+        yield* complete(yield* first(`body ${index}`), { status: 200, headers: [], body })
+        assert.deepStrictEqual(plain([yield* begin(request(`body ${index}`))]), [
+          Begun.Replay({ response: { status: 200, headers: [], body } })
+        ])
+      }
+    }))
+
+  test("does not renew a claim that has a response", () =>
+    Effect.gen(function*() {
+      const { claim, complete, find, renew } = yield* IdempotencyStore
+      const { atomically } = yield* UnitOfWork
+      const own = { scope: "kept", identity: "res:key", reference: "run-1", fingerprint: fingerprintOf("a") }
+      const found = Effect.map(find([own]), (held) => held.map(({ response }) => response?.status))
+      yield* atomically(claim([{ ...own, window: Duration.seconds(30) }]))
+      assert.isTrue(yield* complete({ ...own, response, window: Duration.hours(1) }))
+      yield* renew([{ ...own, window: Duration.seconds(1) }])
+      yield* TestClock.adjust("30 minutes")
+      assert.deepStrictEqual(yield* found, [201])
+      yield* renew([{ ...own, window: Duration.hours(1) }])
+      assert.deepStrictEqual(yield* found, [201])
+      yield* TestClock.adjust("30 minutes")
+      assert.deepStrictEqual(yield* found, [])
+    }))
+}
+
 /** Registers tests of units of work. */
 export const responseUnitTests = (test: Register): void => {
   test("commits a response with the work of its unit, or neither", () =>

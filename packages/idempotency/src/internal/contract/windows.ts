@@ -69,6 +69,19 @@ export const windowTests = (test: Register): void => {
 
 /** Registers tests of extensions and sweeps. */
 export const extensionTests = (test: Register): void => {
+  test("does not shorten the window of a request without a key", () =>
+    Effect.gen(function*() {
+      const { claimAll, extend, find } = yield* Idempotency
+      const claim = { ...requestOf("not shortened", implicit), reference: "first" }
+      yield* claimAll([claim])
+      yield* TestClock.adjust("50 seconds")
+      yield* extend({ ...claim, window: "10 seconds" })
+      yield* TestClock.adjust("69999 millis")
+      assert.strictEqual((yield* find(claim))._tag, "Replay")
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual((yield* find(claim))._tag, "None")
+    }))
+
   test("does not extend the claim of another reference, or the window of a key", () =>
     Effect.gen(function*() {
       const { claimAll, extend, find } = yield* Idempotency

@@ -9,17 +9,19 @@ import type { RateLimitStore } from "../../RateLimitStore.ts"
 import { algorithmTests, bothAlgorithmsTests, mixedAlgorithmTests } from "./algorithms.ts"
 import { budgetTests, dayTests } from "./budgets.ts"
 import { exactHitTests, hitTests, hitUnitTests } from "./hits.ts"
-import { freedPlaceTests, leaseTests, placeTests } from "./places.ts"
+import { keyTests } from "./keys.ts"
+import { freedPlaceTests, leaseTests, placeTests, sweptLeaseTests } from "./places.ts"
 import type { Register, Services, Traits } from "./tests.ts"
-import { windowTests, windowUnitTests } from "./windows.ts"
+import { addedTests, windowTests, windowUnitTests } from "./windows.ts"
 
 /** The parts, by their names. Each needs an empty store. */
 export const parts: Readonly<Record<string, ReadonlyArray<(test: Register, traits: Traits) => void>>> = {
   "minutes": [exactHitTests, hitTests, hitUnitTests],
-  "windows": [windowTests, windowUnitTests],
+  "windows": [windowTests, windowUnitTests, addedTests],
   "sliding windows and token buckets": [bothAlgorithmsTests, algorithmTests, mixedAlgorithmTests],
   "days": [budgetTests, dayTests],
-  "places": [placeTests, freedPlaceTests, leaseTests]
+  "places": [placeTests, freedPlaceTests, leaseTests, sweptLeaseTests],
+  "keys": [keyTests]
 }
 
 /** Provides the services over a store. */

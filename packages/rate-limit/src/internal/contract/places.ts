@@ -151,6 +151,25 @@ export const leaseTests = (test: Register, { sweeps }: Traits): void => {
     }))
 }
 
+/** Registers tests of sweeps. */
+export const sweptLeaseTests = (test: Register, { sweeps }: Traits): void => {
+  if (!sweeps) return
+  test("deletes up to the limit of leases that have ended, and no others", () =>
+    Effect.gen(function*() {
+      const { acquire } = yield* RateLimitStore
+      const { held, sweep } = yield* Places
+      const random = yield* SecureRandom.SecureRandom
+      while ((yield* sweep(1000)) > 0);
+      for (const seconds of [10, 10, 10, 30]) {
+        yield* acquire([{ id: yield* random.uuidV7(), key: "swept", max: 9, lasts: Duration.seconds(seconds) }])
+      }
+      assert.strictEqual(yield* sweep(10), 0)
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual([yield* sweep(2), yield* sweep(2), yield* sweep(2)], [2, 1, 0])
+      assert.strictEqual(yield* held("swept"), 1)
+    }))
+}
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

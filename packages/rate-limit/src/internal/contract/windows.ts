@@ -4,6 +4,8 @@ import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Data, DateTime, Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { type Hit, layer as layerRateLimit, RateLimit } from "../../RateLimit.ts"
+import { RateLimitStore } from "../../RateLimitStore.ts"
+import * as Counter from "../counter.ts"
 import { processOf } from "./processes.ts"
 import type { Register, Traits } from "./tests.ts"
 
@@ -92,6 +94,30 @@ export const windowUnitTests = (test: Register, { sweeps, transactions }: Traits
         assert.strictEqual(yield* sweep(2), 1)
         assert.strictEqual(yield* sweep(2), 0)
         assert.strictEqual((yield* peek({ ...request, key: "3" })).remaining, 1)
+      }))
+  }
+}
+
+/** Registers tests of amounts that are added, with which a process gives back what it took in advance. */
+export const addedTests = (test: Register): void => {
+  for (
+    const [kind, window] of [["minute", Counter.windows.minute], ["window", { length: 10_000, parts: 1 }]] as const
+  ) {
+    test(`of the kind ${kind} fall by an amount that is given back, not below 0, and not after they have ended`, () =>
+      Effect.gen(function*() {
+        const { add, read, take } = yield* RateLimitStore
+        const key = `given back ${kind}`
+        const used = Effect.map(read(kind, [{ key, window }]), (counters) => counters.map(({ used }) => used))
+        const takeFive = Effect.map(take(kind, [{ key, window, cost: 1, limit: 9, takes: 5 }]), ([grant]) => grant!)
+        const { period } = yield* takeFive
+        yield* add(kind, [{ key, period, amount: -3 }])
+        assert.deepStrictEqual(yield* used, [2])
+        yield* add(kind, [{ key, period, amount: -100 }])
+        assert.deepStrictEqual(yield* used, [0])
+        yield* TestClock.adjust(window.length)
+        assert.strictEqual((yield* takeFive).used, 5)
+        yield* add(kind, [{ key, period, amount: -3 }])
+        assert.deepStrictEqual(yield* used, [5])
       }))
   }
 }

@@ -57,6 +57,8 @@ const replaceFunction = Migrations.statements((sql) => [
       END IF;
       IF job ~ '^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$' THEN
         key := job::uuid;
+        -- In lower case, as others find it.
+        job := key::text;
       ELSE
         own_id := job;
         hash := substr(sha256(convert_to(job, 'UTF8')), 1, 16);
