@@ -14,7 +14,7 @@ const project = {
 
 const options = {
   // Timeouts detect hangs. Files share the cores with others, so a test can take many times as long as alone.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   hookTimeout: 300_000,
   // Loading Effect once per worker instead of once per file saves more than half of the processor time of a run.
   isolate: false,
