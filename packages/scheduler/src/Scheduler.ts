@@ -22,7 +22,8 @@ import type {
   LeaseOptions,
   LoadRequest,
   Release,
-  RenewalOptions
+  RenewalOptions,
+  RescueOptions
 } from "./internal/requests.ts"
 import type { StatusReads } from "./internal/statusReads.ts"
 import type { AloneQuestion, Drift, Rescued, Swapped } from "./internal/storeTypes.ts"
@@ -166,13 +167,14 @@ export class Scheduler extends Context.Service<
      */
     readonly requeue: (job: string) => Effect.Effect<boolean, SchedulerError | StorageError>
     /**
-     * Takes over the jobs of workers whose lease has ended, in all pools of these kinds. A job
+     * Takes over the jobs of workers whose lease has ended, in all pools of these kinds, and with `held` those of
+     * the caller that it does not run. A job
      * with attempts left is queued again like a released one, with the attempt counted; its last
      * attempt runs alone, after `aloneDelay`. A job without is leased to the caller, who must
      * fail it; if the caller is lost too, the next rescue returns the job again. So is a started
      * job whose time limit passes while it waits for its next worker.
      */
-    readonly rescue: (options: ClaimOptions) => Effect.Effect<Rescued, StorageError>
+    readonly rescue: (options: RescueOptions) => Effect.Effect<Rescued, StorageError>
     /**
      * Returns whether a worker should finish its jobs, and then claim one that runs alone: if one
      * is due, and the worker runs no job or has the lowest id of those that claim the kind.

@@ -91,7 +91,7 @@ export class SchedulerStore extends Context.Service<
     /**
      * Ends expired leases, and takes over jobs of all pools of the kinds: started jobs that wait
      * and whose time limit has passed, the longest passed first, then jobs whose lease does not
-     * hold, in the order of their positions. Skips locked jobs.
+     * hold, and those under the lease of the rescuer that are not `held`, in the order of their positions. Skips locked jobs.
      */
     readonly rescue: (terms: RescueTerms) => Effect.Effect<Rescued, StorageError>
     /** Returns jobs that have not started and were enqueued longer than `age` ago, oldest first, except the given ones. */

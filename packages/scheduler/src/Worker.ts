@@ -8,7 +8,7 @@
  * notifies it, and polls.
  */
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Semaphore } from "effect"
 import * as AloneRuns from "./internal/worker/aloneRuns.ts"
 import { makeClaimLoop } from "./internal/worker/claimLoop.ts"
 import { makeDelayLoop } from "./internal/worker/delayLoop.ts"
@@ -91,7 +91,8 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const running = RunningJobs.make(concurrency)
   const lease = yield* WorkerLease.make(settings, running)
   const alone = yield* AloneRuns.make(settings, running, lease)
-  const parts = { running, lease, alone, start: yield* makeStartJob(running, handlers) }
+  const leasing = Semaphore.makeUnsafe(1)
+  const parts = { running, lease, alone, leasing, start: yield* makeStartJob(running, handlers) }
   const forkAll = (loops: ReadonlyArray<Effect.Effect<never>>) =>
     concurrency === 0 ? Effect.succeed([]) : Effect.forEach(loops, (loop) => Effect.forkScoped(loop))
   const holding = yield* forkAll([lease.renew, lease.watch, yield* makeLostJobs(settings, running)])

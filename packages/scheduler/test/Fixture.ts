@@ -2,7 +2,7 @@
 import { Backend as Backends, DatabaseSchema, Migrations, type StorageError, UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Context, type Duration, Effect, Layer, Schema } from "effect"
-import type { ClaimOptions, Enqueue } from "../src/internal/requests.ts"
+import type { Enqueue, RescueOptions } from "../src/internal/requests.ts"
 import * as JobKind from "../src/JobKind.ts"
 import * as MemorySchedulerStore from "../src/MemorySchedulerStore.ts"
 import * as Scheduler from "../src/Scheduler.ts"
@@ -89,7 +89,7 @@ export const makeWorld = Effect.sync(() => {
 
 let worlds = 0
 
-type Options = Partial<ClaimOptions> & { readonly ttl?: Duration.Input | undefined }
+type Options = Partial<RescueOptions> & { readonly ttl?: Duration.Input | undefined }
 
 /** Takes a lease of a worker that offers nothing. */
 export const takeLease = (ttl: Duration.Input = "30 seconds", id = `worker-${++workers}`) =>

@@ -72,6 +72,31 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         assert.deepStrictEqual(ids((yield* world.rescue()).requeued), [first!.job, third!.job])
       }))
 
+    it.effect("takes over jobs under the lease of the rescuer that it does not hold, if it names those that it holds", () =>
+      Effect.gen(function*() {
+        const scheduler = yield* Scheduler
+        const world = yield* makeWorld
+        const commands = yield* Effect.forEach(
+          [1, 2, 3],
+          () => scheduler.enqueue(world.job({ cap: 3, attemptsMax: 2 }))
+        )
+        const lease = yield* takeLease()
+        const [held, lost, other] = [
+          ...yield* world.claim({ lease, limit: 2 }),
+          ...yield* world.claim()
+        ]
+        assert.deepStrictEqual(ids([held!, lost!, other!]), ids(commands))
+        assert.deepStrictEqual(yield* world.rescue({ lease }), { requeued: [], exhausted: [] })
+        assert.deepStrictEqual(yield* world.rescue({ lease, held: ids([held!, lost!]) }), {
+          requeued: [],
+          exhausted: []
+        })
+        assert.deepStrictEqual(ids((yield* world.rescue({ lease, held: [held!.job] })).requeued), [lost!.job])
+        assert.strictEqual((yield* refusal(scheduler.settle(lost!)))._tag, "LeaseLost")
+        assert.strictEqual((yield* scheduler.settle(held!)).state, "running")
+        assert.deepStrictEqual(yield* scheduler.verify, [])
+      }))
+
     it.effect("never renews a lease that has expired, and claims and rescues nothing under it", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler

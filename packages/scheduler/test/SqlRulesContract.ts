@@ -69,7 +69,13 @@ const Command = Schema.Union([
     alone: Schema.Boolean,
     isExcepted: Schema.Boolean
   }),
-  Schema.TaggedStruct("rescue", { own: Own, limit: Few(4), kinds: Schema.Literals([1, 2]) }),
+  // Holds every second job, all, or does not tell.
+  Schema.TaggedStruct("rescue", {
+    own: Own,
+    limit: Few(4),
+    kinds: Schema.Literals([1, 2]),
+    held: Schema.Literals(["second", "all", "unknown"])
+  }),
   Schema.TaggedStruct("isAloneDue", { own: Own, isIdle: Schema.Boolean, kinds: Few(3), hasResumable: Schema.Boolean }),
   Schema.TaggedStruct("take", { own: Own }),
   Schema.TaggedStruct("renew", { own: Own, kind: Schema.Literals([0, 1, 2]) }),
@@ -141,7 +147,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
               }
               case "rescue": {
                 const { limit, own } = command
-                const given = { ...termsOf(own), aloneDelay, limit, kinds: bases.slice(0, command.kinds) }
+                const holds = jobs.map(({ job }) => job).filter((_, index) => command.held === "all" || index % 2 === 1)
+                const given = {
+                  ...termsOf(own),
+                  aloneDelay,
+                  limit,
+                  kinds: bases.slice(0, command.kinds),
+                  held: command.held === "unknown" ? undefined : holds
+                }
                 const expected = Leases.rescue(jobs, given, held)
                 assert.deepStrictEqual(yield* store.rescue(given), {
                   requeued: expected.requeued.map(({ group, job, lane }) => ({ job, lane, group })),

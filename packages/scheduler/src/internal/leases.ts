@@ -70,7 +70,7 @@ export const isAloneDue = (
 /**
  * Takes over jobs of all pools of the given kinds: first those that wait for their next
  * worker and have exceeded their time limit, the longest exceeded first, then those whose
- * worker is lost, in the order of their positions. Queues a job again in its old position if
+ * worker is lost and those that the rescuer has leased but does not run, in the order of their positions. Queues a job again in its old position if
  * it has attempts and time left, else leases it to the rescuer. A rescuer needs no worker for
  * the pool of a job, so jobs of a pool that has lost all its workers end too.
  *
@@ -85,7 +85,7 @@ export const rescue = (
   if (!isHeld(held, terms.lease)) return { requeued: [], exhausted: [] }
   const own = Array.from(jobs).filter(({ kind }) => terms.kinds.includes(KindName.baseOf(kind)))
   const late = own.filter((job) => isLate(job, held.now)).toSorted((a, b) => endOf(a) - endOf(b))
-  const lost = own.filter((job) => isLost(job, held)).toSorted(byPosition)
+  const lost = own.filter((job) => isLost(job, held) || isAbandoned(job, terms)).toSorted(byPosition)
   const taken = [...late, ...lost].slice(0, terms.limit).toSorted(byPosition)
   const isRequeued = (job: StoredJob) => job.state === "running" && job.attempt < job.attemptsMax
   return {
@@ -209,5 +209,9 @@ const endOf = ({ startedAt, timeLimit = Infinity }: StoredJob) => millis(started
 /** Returns whether the worker that runs the job is lost. */
 const isLost = ({ lease, leaseUntil, state }: StoredJob, held: Held) =>
   state === "running" && (lease === undefined ? millis(leaseUntil) <= millis(held.now) : !isHeld(held, lease))
+
+/** Returns whether the rescuer has leased the job, but does not run it. */
+const isAbandoned = ({ job, lease, state }: StoredJob, terms: RescueTerms) =>
+  state === "running" && terms.held !== undefined && lease === terms.lease && !terms.held.includes(job)
 
 const millis = (time: DateTime.Utc | undefined) => time?.epochMilliseconds ?? 0

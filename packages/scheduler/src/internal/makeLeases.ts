@@ -6,7 +6,14 @@ import { LeaseLost, NotFound, SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
 import type { JobId } from "./ids.ts"
-import type { CheckpointOptions, ClaimOptions, LeaseOptions, Release, RenewalOptions } from "./requests.ts"
+import type {
+  CheckpointOptions,
+  ClaimOptions,
+  LeaseOptions,
+  Release,
+  RenewalOptions,
+  RescueOptions
+} from "./requests.ts"
 import type { AloneQuestion, Checkpoint } from "./storeTypes.ts"
 
 /** Creates the operations. */
@@ -50,7 +57,7 @@ export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Durat
     if (released.length > 0) yield* announce
   })
 
-  const rescue = Effect.fn("Scheduler.rescue")(function*(options: ClaimOptions) {
+  const rescue = Effect.fn("Scheduler.rescue")(function*(options: RescueOptions) {
     if (options.limit <= 0 || options.kinds.length === 0) return { requeued: [], exhausted: [] }
     const rescued = yield* store.rescue({ ...options, aloneDelay })
     if (rescued.requeued.length > 0) yield* announce

@@ -77,7 +77,7 @@ export interface Release extends Lease {
   readonly pool?: string | undefined
 }
 
-/** Selects the jobs to claim or rescue. */
+/** Selects the jobs to claim. A rescue has the same options. */
 export interface ClaimOptions {
   /** The lease of the worker (`takeLease`). If it does not hold, nothing is claimed or rescued. */
   readonly lease: string
@@ -99,6 +99,16 @@ export interface ClaimOptions {
   readonly alone?: boolean | undefined
   /** Groups whose jobs are left out. A rescue ignores it. Default: none. */
   readonly except?: ReadonlyArray<string> | undefined
+}
+
+/** Selects the jobs to rescue. */
+export interface RescueOptions extends ClaimOptions {
+  /**
+   * Jobs that run under the lease of the caller. The rescue takes over the other ones under this lease too: those whose
+   * claim took effect although its response was lost, and those that could not be settled. No claim may be under way.
+   * Default: the rescue leaves all jobs under this lease alone.
+   */
+  readonly held?: ReadonlyArray<string> | undefined
 }
 
 /** A worker that takes a lease, and what it claims. */

@@ -54,6 +54,8 @@ export interface RescueTerms extends LeaseTerms {
   readonly limit: number
   /** Pause before the last attempt of a job, which runs alone. */
   readonly aloneDelay: Duration.Duration
+  /** Jobs under the lease of the rescuer that it runs. The other ones are taken over too. `undefined`: none of this lease are. */
+  readonly held?: ReadonlyArray<JobId> | undefined
 }
 
 /** A lease to take. */

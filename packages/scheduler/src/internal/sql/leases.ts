@@ -81,6 +81,7 @@ export const rescue = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, term
           (lease IS NULL AND lease_until <= ${now})
           OR lease IN (SELECT lease FROM expired)
           OR (lease IS NOT NULL AND lease NOT IN (SELECT lease FROM scheduler_worker WHERE lease IS NOT NULL))
+          ${abandoned(sql, terms)}
         )
       ORDER BY position
       LIMIT ${terms.limit}::int4 - (SELECT count(*) FROM late)
@@ -184,6 +185,10 @@ const claimAloneStatement: ClaimStatement = (sql, terms, now) =>
 /** Whether the lease of the worker holds. Evaluated once per statement, since it depends on no other row. */
 const holds = (sql: SqlClient.SqlClient, { lease }: LeaseTerms, now: Statement.Fragment) =>
   sql`EXISTS (SELECT 1 FROM scheduler_worker AS own WHERE own.lease = ${lease} AND own.until > ${now})`
+
+/** Whether the rescuer has leased a job, but does not run it. */
+const abandoned = (sql: SqlClient.SqlClient, { held, lease }: RescueTerms) =>
+  held === undefined ? sql`` : sql`OR (lease = ${lease} AND id <> ALL(${JobIds.keys(held)}))`
 
 /** Leases the locked jobs of `next` to the worker. */
 const claimNext = (sql: SqlClient.SqlClient, terms: LeaseTerms, now: Statement.Fragment) =>

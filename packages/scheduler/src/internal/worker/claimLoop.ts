@@ -1,6 +1,6 @@
 /** Claims jobs when the worker has room for them. */
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Effect } from "effect"
+import { Effect, type Semaphore } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
 import { Scheduler } from "../../Scheduler.ts"
 import { Wakeup } from "../../Wakeup.ts"
@@ -20,6 +20,8 @@ export interface WorkerParts {
   readonly lease: WorkerLease
   readonly alone: AloneRuns
   readonly start: StartJob
+  /** Held by one call that leases jobs at a time, until the jobs have started. */
+  readonly leasing: Semaphore.Semaphore
 }
 
 /**
@@ -27,7 +29,7 @@ export interface WorkerParts {
  * previous one is claimed. It sleeps while no job is queued, until a wake-up or a poll.
  */
 export const makeClaimLoop = Effect.fnUntraced(
-  function*(settings: Settings, { alone, lease, running, start }: WorkerParts) {
+  function*(settings: Settings, { alone, lease, leasing, running, start }: WorkerParts) {
     const wakeup = yield* (yield* Wakeup).subscribe
     const claimJobs = yield* makeClaim(settings)
     let leftOut = false
@@ -49,7 +51,8 @@ export const makeClaimLoop = Effect.fnUntraced(
         if (lease.current() !== current) return false
         yield* Effect.forEach(jobs, (job) => start(job), { discard: true })
         return jobs.length === selected.limit
-      }
+      },
+      leasing.withPermits(1)
     )
 
     /** Returns whether more jobs may be queued. Uninterruptible, so that every claimed job is started. */

@@ -1,4 +1,4 @@
-/** Takes over the jobs of lost workers. */
+/** Takes over the jobs of lost workers, and those of the worker itself that it does not run. */
 import { DateTime, Duration, Effect, Option, Random } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
 import { AttemptsExhausted, TimeLimitExceeded } from "../../JobHandler.ts"
@@ -8,43 +8,46 @@ import { makeLeaving } from "./leftAttempts.ts"
 import { logFailure, type Settings } from "./settings.ts"
 
 /** Creates the loop. It starts with a rescue, since a worker that restarts after a crash may find its own jobs. */
-export const makeRescueLoop = Effect.fnUntraced(function*(settings: Settings, { alone, lease, start }: WorkerParts) {
-  const scheduler = yield* Scheduler
-  const leaving = yield* makeLeaving(settings)
+export const makeRescueLoop = Effect.fnUntraced(
+  function*(settings: Settings, { alone, lease, leasing, running, start }: WorkerParts) {
+    const scheduler = yield* Scheduler
+    const leaving = yield* makeLeaving(settings)
 
-  /** Returns whether more workers may be lost. Uninterruptible, so that every job without attempts is failed. */
-  const rescue = Effect.gen(function*() {
-    const current = lease.current()
-    if (current === undefined) return false
-    const { exhausted, requeued } = yield* leaving(
-      scheduler.rescue({
-        lease: current,
-        worker: settings.name,
-        kinds: settings.handlers.map(({ kind }) => kind),
-        limit: settings.claimMax
-      }),
-      "lost",
-      ({ exhausted, requeued }) => [...exhausted, ...requeued].map(({ job }) => ({ job, epoch: undefined }))
-    )
-    for (const { job } of requeued) {
-      yield* Effect.logWarning("The worker of a job was lost; the job is queued again", { job })
-    }
-    // Leased under a lease that has ended since: rescued again.
-    if (lease.current() !== current) return false
-    yield* Effect.forEach(exhausted, (job) => start(job, failureOf(job)), { discard: true })
-    return exhausted.length + requeued.length === settings.claimMax
-  }).pipe(logFailure("Rescuing jobs of lost workers failed", false), Effect.uninterruptible)
+    /** Returns whether more workers may be lost. Uninterruptible, so that every job without attempts is failed. */
+    const rescue = Effect.gen(function*() {
+      const current = lease.current()
+      if (current === undefined) return false
+      const { exhausted, requeued } = yield* leaving(
+        scheduler.rescue({
+          lease: current,
+          worker: settings.name,
+          kinds: settings.handlers.map(({ kind }) => kind),
+          limit: settings.claimMax,
+          held: running.jobs().map(({ job }) => job)
+        }),
+        "lost",
+        ({ exhausted, requeued }) => [...exhausted, ...requeued].map(({ job }) => ({ job, epoch: undefined }))
+      )
+      for (const { job } of requeued) {
+        yield* Effect.logWarning("The worker of a job was lost; the job is queued again", { job })
+      }
+      // Leased under a lease that has ended since: rescued again.
+      if (lease.current() !== current) return false
+      yield* Effect.forEach(exhausted, (job) => start(job, failureOf(job)), { discard: true })
+      return exhausted.length + requeued.length === settings.claimMax
+    }).pipe(leasing.withPermits(1), logFailure("Rescuing jobs of lost workers failed", false), Effect.uninterruptible)
 
-  const look = alone.look.pipe(logFailure("Looking for jobs that run alone failed", undefined))
+    const look = alone.look.pipe(logFailure("Looking for jobs that run alone failed", undefined))
 
-  return Effect.gen(function*() {
-    yield* lease.isHeld
-    while (yield* rescue);
-    yield* look
-    const spread = yield* Random.nextBetween(0.5, 1.5)
-    yield* Effect.sleep(Duration.times(settings.rescueInterval, spread))
-  }).pipe(Effect.forever)
-})
+    return Effect.gen(function*() {
+      yield* lease.isHeld
+      while (yield* rescue);
+      yield* look
+      const spread = yield* Random.nextBetween(0.5, 1.5)
+      yield* Effect.sleep(Duration.times(settings.rescueInterval, spread))
+    }).pipe(Effect.forever)
+  }
+)
 
 // -----------------------------------------------------------------------------
 // internal

@@ -41,7 +41,7 @@ export const makeStartJob = Effect.fnUntraced(
             Effect.retry(settle, { schedule: settleRetries, while: (error) => error.isRetryable })
           ),
           Effect.catchCause((cause) =>
-            Effect.logError("Settling a job failed; it is attempted again after its lease expires", cause)
+            Effect.logError("Settling a job failed; the job runs again, or fails if it has no attempts left", cause)
           ),
           Metrics.hold,
           Effect.withSpan("Worker.job", { root: true, attributes: { kind: job.kind, attempt: job.attempt } }),

@@ -1,0 +1,62 @@
+/** Jobs that are leased to a worker that lives, but does not run them. */
+import { assert, layer } from "@effect/vitest"
+import { Decision, StorageError } from "@kinora/persistence"
+import { Effect, Queue } from "effect"
+import { TestClock } from "effect/testing"
+import * as JobHandler from "../src/JobHandler.ts"
+import * as Lanes from "../src/Lanes.ts"
+import * as Scheduler from "../src/Scheduler.ts"
+import { makeWorld, memory, startWorker } from "./Fixture.ts"
+
+const lost = new StorageError.StorageError({ operation: "test", reason: "unavailable", cause: "The response was lost" })
+
+layer(memory)("jobs that a living worker has leased and does not run", (it) => {
+  it.effect("run again after a claim that took effect although its response was lost", () =>
+    Effect.gen(function*() {
+      const { job, kind } = yield* makeWorld
+      const scheduler = yield* Scheduler.Scheduler
+      const ran = yield* Queue.unbounded<number>()
+      let responses = 0
+      const lossy = Scheduler.Scheduler.of({
+        ...scheduler,
+        claim: (options) =>
+          Effect.tap(
+            scheduler.claim(options),
+            (jobs) => jobs.length > 0 && responses++ === 0 ? lost : Effect.void
+          )
+      })
+      const handler = JobHandler.make({
+        kind,
+        run: ({ attempt }) => Queue.offer(ran, attempt),
+        failed: () => Effect.void
+      })
+      yield* Effect.provideService(startWorker({ name: "worker", handlers: [handler] }), Scheduler.Scheduler, lossy)
+      const command = yield* scheduler.enqueue(job())
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* Queue.takeAll(ran), [2])
+      assert.deepStrictEqual(yield* scheduler.find([command.job]), [])
+    }))
+
+  it.effect("run again after they could not be settled, and fail after their last attempt", () =>
+    Effect.gen(function*() {
+      const { job, kind } = yield* makeWorld
+      const scheduler = yield* Scheduler.Scheduler
+      const ran: Array<string> = []
+      const handler = JobHandler.make({
+        kind,
+        run: ({ attempt }) => Effect.sync(() => ran.push(`run ${attempt}`)),
+        failed: () => Effect.sync(() => ran.push("failed")),
+        settle: Effect.fnUntraced(function*(settlements) {
+          if (!ran.includes("failed")) return yield* Effect.die(new Error("A settlement with a bug"))
+          const jobs = settlements.map(({ job }) => job)
+          const { state } = Decision.all(yield* scheduler.load({ jobs }), jobs, Lanes.settle)
+          yield* scheduler.save(state)
+        })
+      })
+      yield* startWorker({ name: "worker", handlers: [handler] })
+      const command = yield* scheduler.enqueue(job({ attemptsMax: 3 }))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(ran, ["run 1", "run 2", "run 3", "failed"])
+      assert.deepStrictEqual(yield* scheduler.find([command.job]), [])
+    }))
+})
