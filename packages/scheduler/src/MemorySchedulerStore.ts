@@ -40,6 +40,11 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
           putAll(tables, Leases.claim(tables.queued.values(), terms, Workers.heldAt(workers(), now)))
             .map((job) => Leases.toClaimed(job, now))
         ),
+      claimJob: (terms, id) =>
+        accessNow((now) => {
+          const job = Leases.claimJob(tables.jobs.get(id), terms, Workers.heldAt(workers(), now))
+          return putAll(tables, job === undefined ? [] : [job]).map((job) => Leases.toClaimed(job, now))[0]
+        }),
       ...schedulesOf(tables, access, accessNow),
       ...leasesOf(tables, access, accessNow),
       isAloneDue: (question) =>

@@ -13,6 +13,7 @@ import type {
   Checkpoint,
   ClaimTerms,
   Drift,
+  LeaseTerms,
   NewLease,
   Renewal,
   Rescued,
@@ -68,6 +69,8 @@ export class SchedulerStore extends Context.Service<
     readonly advance: (advance: Advance) => Effect.Effect<boolean, StorageError>
     /** Claims queued jobs, the smallest share first, then in the order in which they got their slots; or one that has to run alone. Skips locked jobs. */
     readonly claim: (terms: ClaimTerms) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
+    /** Claims one queued job that does not have to run alone, if the lease holds. The unit has enqueued it. */
+    readonly claimJob: (terms: LeaseTerms, job: JobId) => Effect.Effect<ClaimedJob | undefined, StorageError>
     /** Takes a lease. Ends the earlier one of the same worker, and deletes workers whose lease expired long ago. */
     readonly takeLease: (lease: NewLease) => Effect.Effect<void, StorageError>
     /** Renews a lease that holds. Returns whether it does. */

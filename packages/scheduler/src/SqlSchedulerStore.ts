@@ -34,6 +34,7 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       schedules: (names) => mapSql("SchedulerStore.schedules")(Schedules.schedules(sql, names)),
       advance: (advance) => mapSql("SchedulerStore.advance")(Schedules.advance(sql, advance)),
       claim: (terms) => mapSql("SchedulerStore.claim")(Leases.claim(sql, terms)),
+      claimJob: (terms, job) => mapSql("SchedulerStore.claimJob")(Leases.claimJob(sql, terms, job)),
       takeLease: (lease) => mapSql("SchedulerStore.takeLease")(Workers.take(sql, lease)),
       renewLease: (renewal) => mapSql("SchedulerStore.renewLease")(Workers.renew(sql, renewal)),
       drain: (worker, drains) => mapSql("SchedulerStore.drain")(Workers.drain(sql, worker, drains)),

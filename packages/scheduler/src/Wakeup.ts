@@ -5,6 +5,7 @@ import * as Waking from "@kinora/persistence/Waking"
 import { Context, Effect, Layer, Stream } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
+import * as Handovers from "./internal/handovers.ts"
 
 /** Wakes the workers of this process, and those of other processes through hooks. */
 export class Wakeup extends Context.Service<
@@ -12,6 +13,8 @@ export class Wakeup extends Context.Service<
   Waking.Waking & {
     /** Wakes the workers of other processes when the surrounding unit commits. Nothing waits for them. */
     readonly announce: Effect.Effect<void, StorageError>
+    /** The workers of this process that take jobs in the unit that enqueues them. */
+    readonly handovers: Handovers.Handovers
   }
 >()("@kinora/scheduler/Wakeup") {}
 
@@ -37,7 +40,10 @@ export interface NotificationOptions {
 
 /** Provides a wake-up with hooks to other processes. `publish` runs after each commit that queues jobs. */
 export const layerWith = ({ announce = Effect.void, ...options }: WakeupOptions): Layer.Layer<Wakeup> =>
-  Layer.effect(Wakeup, Effect.map(Waking.make(options), (waking) => Wakeup.of({ ...waking, announce })))
+  Layer.effect(
+    Wakeup,
+    Effect.map(Waking.make(options), (waking) => Wakeup.of({ ...waking, announce, handovers: Handovers.make() }))
+  )
 
 /** Provides a wake-up for this process only. */
 export const layer: Layer.Layer<Wakeup> = layerWith({})

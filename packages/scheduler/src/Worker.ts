@@ -5,7 +5,7 @@
  * in time, and a job that others have ended or requeued. It settles jobs that end at the same moment in one unit of work, takes over the jobs
  * of lost workers, and releases its own jobs and its lease when it stops. A job whose worker was
  * lost in all attempts but the last one runs without other jobs beside it. It claims as soon as a job is queued in this process, or in another one that
- * notifies it, and polls.
+ * notifies it, and polls. While it sleeps, `Scheduler.enqueue` of this process hands jobs to it without a claim.
  */
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Context, Duration, Effect, Layer, Semaphore } from "effect"
@@ -14,8 +14,10 @@ import { makeClaimLoop } from "./internal/worker/claimLoop.ts"
 import { makeDelayLoop } from "./internal/worker/delayLoop.ts"
 import { makeDrain } from "./internal/worker/drain.ts"
 import { makeDrainRequests } from "./internal/worker/drainRequests.ts"
+import * as Idle from "./internal/worker/idle.ts"
 import { makeLostJobs } from "./internal/worker/lostJobs.ts"
 import * as Metrics from "./internal/worker/metrics.ts"
+import { makeReceiver } from "./internal/worker/receiver.ts"
 import { makeRescueLoop } from "./internal/worker/rescueLoop.ts"
 import * as RunningJobs from "./internal/worker/runningJobs.ts"
 import type { Settings } from "./internal/worker/settings.ts"
@@ -24,7 +26,7 @@ import * as WorkerLease from "./internal/worker/workerLease.ts"
 import type { ClaimedJob } from "./Job.ts"
 import type { JobHandler } from "./JobHandler.ts"
 import type { Scheduler } from "./Scheduler.ts"
-import type { Wakeup } from "./Wakeup.ts"
+import { Wakeup } from "./Wakeup.ts"
 
 /**
  * A worker in this process. It drains when the scope of its layer closes. When `Scheduler.drain` asks for it, it claims no
@@ -92,7 +94,8 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const lease = yield* WorkerLease.make(settings, running)
   const alone = yield* AloneRuns.make(settings, running, lease)
   const leasing = Semaphore.makeUnsafe(1)
-  const parts = { running, lease, alone, leasing, start: yield* makeStartJob(running, handlers) }
+  const idle = Idle.make()
+  const parts = { running, lease, alone, idle, leasing, start: yield* makeStartJob(running, handlers) }
   const forkAll = (loops: ReadonlyArray<Effect.Effect<never>>) =>
     concurrency === 0 ? Effect.succeed([]) : Effect.forEach(loops, (loop) => Effect.forkScoped(loop))
   const holding = yield* forkAll([lease.renew, lease.watch, yield* makeLostJobs(settings, running)])
@@ -102,6 +105,11 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     yield* makeDelayLoop(settings, parts),
     yield* makeDrainRequests(settings, parts)
   ])
+  const { handovers } = yield* Wakeup
+  yield* Effect.acquireRelease(
+    Effect.sync(() => handovers.add(makeReceiver(settings, parts))),
+    (remove) => Effect.sync(remove)
+  )
   yield* Metrics.offer(concurrency)
   const drain = yield* makeDrain(settings, parts, { starting, holding })
   yield* Effect.addFinalizer(() => drain)

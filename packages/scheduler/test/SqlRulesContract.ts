@@ -69,6 +69,7 @@ const Command = Schema.Union([
     alone: Schema.Boolean,
     isExcepted: Schema.Boolean
   }),
+  Schema.TaggedStruct("claimJob", { own: Own, pick: Few(8) }),
   // Holds every second job, all, or does not tell.
   Schema.TaggedStruct("rescue", {
     own: Own,
@@ -143,6 +144,16 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
                 const expected = Leases.claim(jobs, given, held)
                 assert.deepStrictEqual(yield* store.claim(given), claimed(expected))
                 change(expected)
+                break
+              }
+              case "claimJob": {
+                const { own, pick } = command
+                const job = jobs[pick % Math.max(1, jobs.length)]
+                if (job === undefined) break
+                const expected = Leases.claimJob(job, termsOf(own), held)
+                const claimedJob = yield* store.claimJob(termsOf(own), job.job)
+                assert.deepStrictEqual(claimedJob, expected && Leases.toClaimed(expected, now))
+                if (expected !== undefined) change([expected])
                 break
               }
               case "rescue": {

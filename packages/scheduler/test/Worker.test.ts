@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Queue, Result, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import * as Handovers from "../src/internal/handovers.ts"
 import type { ClaimedJob } from "../src/Job.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as JobKind from "../src/JobKind.ts"
@@ -599,6 +600,7 @@ layer(memory)("Worker", (it) => {
       const wakeup = Wakeup.Wakeup.of({
         wake: Effect.void,
         announce: Effect.void,
+        handovers: Handovers.make(),
         subscribe: Effect.sync(() => Latch.makeUnsafe(false))
       })
       const elsewhere = yield* Layer.build(Layer.fresh(Scheduler.layerWith())).pipe(

@@ -28,7 +28,7 @@ const ofRelease = (release: string, name: string): string | undefined => {
   return [title, ...kept.map(({ entries, heading }) => `${heading}\n\n${entries.join("\n")}`)].join("\n\n")
 }
 
-/** Whether the entry names the package or one of its modules, and not only one whose name begins with this name. */
-const names = (entry: string, name: string): boolean => new RegExp(`${name}(?![\\w-])`).test(entry)
+/** Whether the entry names the package or one of its modules, and not only one whose name contains this name. */
+const names = (entry: string, name: string): boolean => new RegExp(`(?<![\\w@/-])${name}(?![\\w-]|\\.\\w)`).test(entry)
 
 const withoutFiles = (entry: string): string => entry.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, "$1")

@@ -42,6 +42,7 @@ About the format.
 ### Fixed
 
 - A server.
+- The command \`kinora key\`, and not \`kinora-migrate\`, \`kinora.config.json\` or \`kinora_jobs\`.
 
 ## [0.2.0]
 
@@ -76,6 +77,18 @@ All packages of Kinora have the same version. A version that is not listed chang
 
 - \`Ledger\` of \`@kinora/ledger\`.
 - \`Jobs\` of \`@kinora/scheduler\` and \`@kinora/ledger\`.
+`
+    )
+  })
+
+  it("does not take the names of other packages, files and metrics for the name of the command", () => {
+    assert.strictEqual(
+      Changelog.ofPackage(changelog, "kinora").split("\n\n").slice(2).join("\n\n"),
+      `## [Unreleased]
+
+### Fixed
+
+- The command \`kinora key\`, and not \`kinora-migrate\`, \`kinora.config.json\` or \`kinora_jobs\`.
 `
     )
   })

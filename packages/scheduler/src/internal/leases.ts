@@ -50,6 +50,12 @@ export const claim = (jobs: Iterable<StoredJob>, terms: ClaimTerms, held: Held):
   return next.map((job) => leased(counted(job), terms, held.now))
 }
 
+/** Claims one queued job that does not have to run alone. */
+export const claimJob = (job: StoredJob | undefined, terms: LeaseTerms, held: Held): StoredJob | undefined =>
+  job?.state === "queued" && job.aloneFrom === undefined && isHeld(held, terms.lease)
+    ? leased(counted(job), terms, held.now)
+    : undefined
+
 /**
  * Returns whether a worker should run no other job, so that it can run one alone. Of several
  * workers with jobs, only the one with the lowest id makes room, so that the others continue.

@@ -3,17 +3,18 @@ import * as Decision from "@kinora/persistence/Decision"
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Effect, Result, type Schema } from "effect"
+import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { JobAddress, Lease } from "../Job.ts"
 import * as Lanes from "../Lanes.ts"
-import { type DuplicateJob, type InvalidJobId, type QueueFull, SchedulerError } from "../SchedulerError.ts"
+import { SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
-import { dueOf } from "./delays.ts"
+import { type AnyEnqueue, decideEnqueue } from "./decideEnqueue.ts"
 import type { GroupId, JobId } from "./ids.ts"
 import * as Loaded from "./loadedLanes.ts"
 import { makeDelays } from "./makeDelays.ts"
+import { makeEnqueueOne } from "./makeEnqueueOne.ts"
 import { makeLoad, makeSave } from "./makeLoad.ts"
 import { makeTicks } from "./makeTicks.ts"
 import { placeOf, type PlaceRequest } from "./place.ts"
@@ -26,12 +27,6 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
   const load = yield* makeLoad(defaults)
   const save = yield* makeSave
   const decideAll = makeDecideAll(load, save, atomically)
-
-  const enqueueFolded = yield* Folding.makeResult({
-    name: "Scheduler.enqueue",
-    keyOf: ({ group }: AnyEnqueue) => group,
-    run: decideAll((commands: ReadonlyArray<AnyEnqueue>) => Effect.succeed({ lanes: commands }), decideEnqueue)
-  })
   const cancel = yield* Folding.makeResult({
     name: "Scheduler.cancel",
     keyOf: (job: JobId) => job,
@@ -77,9 +72,16 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
     while (after !== undefined) after = yield* rebuildPage(after)
   }).pipe(Effect.withSpan("Scheduler.rebuild"))
 
-  const enqueue = <Payload>(command: Enqueue<Payload> & Delay) => Effect.suspend(() => enqueueFolded(encoded(command)))
-
-  const decisions = { load, save, checkRoom, enqueue, cancel, settle, setCap, rebuild }
+  const decisions = {
+    load,
+    save,
+    checkRoom,
+    enqueue: yield* makeEnqueue(load, decideAll),
+    cancel,
+    settle,
+    setCap,
+    rebuild
+  }
   return {
     ...decisions,
     swapSlots: yield* makeSwapSlots,
@@ -107,9 +109,31 @@ const makeSwapSlots = Effect.gen(function*() {
   }, atomically)
 })
 
+const makeEnqueue = Effect.fnUntraced(function*(load: Load, decideAll: ReturnType<typeof makeDecideAll>) {
+  const enqueueAll = decideAll(
+    (commands: ReadonlyArray<AnyEnqueue>) => Effect.succeed({ lanes: commands }),
+    decideEnqueue
+  )
+  const enqueueOne = yield* makeEnqueueOne(load)
+  const enqueue = yield* Folding.makeResult({
+    name: "Scheduler.enqueue",
+    keyOf: ({ group }: AnyEnqueue) => group,
+    run: (commands) => {
+      const [first, ...others] = commands
+      // A set is for a claim, which takes all its jobs at once.
+      return first === undefined || others.length > 0
+        ? enqueueAll(commands)
+        : Effect.map(enqueueOne(first), (result) => [result])
+    }
+  })
+  return <Payload>(command: Enqueue<Payload> & Delay) => Effect.suspend(() => enqueue(encoded(command)))
+})
+
+type Load = Effect.Success<ReturnType<typeof makeLoad>>
+
 /** Creates functions that decide a set of commands in one unit, and return one result per command. */
 const makeDecideAll = (
-  load: Effect.Success<ReturnType<typeof makeLoad>>,
+  load: Load,
   save: Effect.Success<typeof makeSave>,
   atomically: UnitOfWork["Service"]["atomically"]
 ) =>
@@ -123,17 +147,6 @@ const makeDecideAll = (
     yield* save(state)
     return results.map((result) => Result.mapError(result, (reason) => new SchedulerError({ reason })))
   }, atomically)
-
-type AnyEnqueue = Enqueue<Schema.Json> & Delay
-
-const decideEnqueue = (
-  lanes: Lanes.Lanes,
-  command: AnyEnqueue
-): Decision.Decision<
-  Lanes.Lanes,
-  JobAddress & { readonly state: "delayed" | "pending" | "queued" },
-  QueueFull | DuplicateJob | InvalidJobId
-> => dueOf(command) === undefined ? Lanes.enqueue(lanes, command) : Lanes.delay(lanes, command)
 
 /** The command with its payload as JSON, so that commands of all kinds fold into one set. */
 const encoded = <Payload>(command: Enqueue<Payload> & Delay): AnyEnqueue => ({

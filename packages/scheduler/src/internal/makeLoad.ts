@@ -4,10 +4,11 @@ import { Effect } from "effect"
 import type * as Lanes from "../Lanes.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
-import type { GroupId, LaneId } from "./ids.ts"
+import type { GroupId, JobId, LaneId } from "./ids.ts"
 import { changesOf } from "./laneChanges.ts"
 import * as Loaded from "./loadedLanes.ts"
 import type { LoadRequest } from "./requests.ts"
+import type { LeaseTerms } from "./storeTypes.ts"
 import { idOf, keyOf, type UniqueKey } from "./uniqueKeys.ts"
 
 /** Creates `Scheduler.load`. */
@@ -31,23 +32,38 @@ export const makeLoad = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefa
 })
 
 /** Creates `Scheduler.save`. */
-export const makeSave = Effect.gen(function*() {
+export const makeSave = Effect.map(
+  Effect.suspend(() => makeSaveAndClaim),
+  (save) => (lanes: Lanes.Lanes) => Effect.map(save(lanes), ({ promoted }) => ({ promoted }))
+)
+
+/**
+ * Creates an operation that saves lanes, and claims one of the jobs that it has queued for a worker of this process. Returns the job
+ * if the lease of the worker holds.
+ */
+export const makeSaveAndClaim = Effect.gen(function*() {
   const { atomically } = yield* UnitOfWork
   const store = yield* SchedulerStore
   const announce = yield* makeAnnounce
 
   // Changes take several statements. A nested unit that fails dooms the whole one, so a caller
   // that recovers cannot commit a part of them.
-  return Effect.fn("Scheduler.save")(function*(lanes: Lanes.Lanes) {
+  return Effect.fn("Scheduler.save")(function*(lanes: Lanes.Lanes, slot?: JobSlot) {
     const changes = changesOf(lanes)
     const { promoted, restamped } = yield* store.apply(changes)
+    const handed = slot === undefined ? undefined : yield* store.claimJob(slot, slot.job)
     // A claim skips jobs that are restamped meanwhile, and needs a wake-up to find them. A delayed job may be the next one that is due.
     const hasWork = promoted.length > 0 || restamped > 0 || changes.delayed.length + changes.retried.length > 0 ||
-      changes.enqueued.some((job) => job.state === "queued")
+      changes.enqueued.some(({ job, state }) => state === "queued" && job !== handed?.job)
     if (hasWork) yield* announce
-    return { promoted }
+    return { promoted, handed }
   }, atomically)
 })
+
+/** A queued job, and the worker that gets it. */
+interface JobSlot extends LeaseTerms {
+  readonly job: JobId
+}
 
 // -----------------------------------------------------------------------------
 // internal

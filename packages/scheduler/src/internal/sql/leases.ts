@@ -4,6 +4,7 @@ import * as Rows from "@kinora/persistence/Rows"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { Lease } from "../../Job.ts"
+import type { JobId } from "../ids.ts"
 import * as KindName from "../kindName.ts"
 import type { Release } from "../requests.ts"
 import { startedShare } from "../shares.ts"
@@ -18,6 +19,19 @@ export const claim = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms
     terms.alone ? claimAloneStatement(sql, terms, now) : claimStatement(sql, terms, now)
   )
   return rows.toSorted((a, b) => a.share - b.share).map(toClaimed)
+})
+
+/** Claims one job, which the unit has enqueued. */
+export const claimJob = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms: LeaseTerms, job: JobId) {
+  const now = yield* DatabaseTime.now
+  const [row] = yield* decodeClaimed(sql`
+    WITH next AS MATERIALIZED (
+      SELECT id FROM scheduler_job
+      WHERE id = ANY(${JobIds.keys([job])}) AND state = 'queued' AND alone_from IS NULL AND ${holds(sql, terms, now)}
+    )
+    ${claimNext(sql, terms, now)}
+  `)
+  return row && toClaimed(row)
 })
 
 /**

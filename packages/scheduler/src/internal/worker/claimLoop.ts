@@ -7,6 +7,7 @@ import { Wakeup } from "../../Wakeup.ts"
 import * as KindName from "../kindName.ts"
 import type { ClaimOptions } from "../requests.ts"
 import type { AloneRuns } from "./aloneRuns.ts"
+import type { Idle } from "./idle.ts"
 import { openKinds } from "./openKinds.ts"
 import type { RunningJobs } from "./runningJobs.ts"
 import { selectionOf } from "./selection.ts"
@@ -20,6 +21,7 @@ export interface WorkerParts {
   readonly lease: WorkerLease
   readonly alone: AloneRuns
   readonly start: StartJob
+  readonly idle: Idle
   /** Held by one call that leases jobs at a time, until the jobs have started. */
   readonly leasing: Semaphore.Semaphore
 }
@@ -29,7 +31,7 @@ export interface WorkerParts {
  * previous one is claimed. It sleeps while no job is queued, until a wake-up or a poll.
  */
 export const makeClaimLoop = Effect.fnUntraced(
-  function*(settings: Settings, { alone, lease, leasing, running, start }: WorkerParts) {
+  function*(settings: Settings, { alone, idle, lease, leasing, running, start }: WorkerParts) {
     const wakeup = yield* (yield* Wakeup).subscribe
     const claimJobs = yield* makeClaim(settings)
     let leftOut = false
@@ -39,7 +41,7 @@ export const makeClaimLoop = Effect.fnUntraced(
     })
     alone.onDue(() => wakeup.openUnsafe())
 
-    const next = () => selectionOf({ ...settings, held: running.jobs().map(({ group }) => group) })
+    const next = () => selectionOf({ ...settings, held: running.groups() })
 
     /** Claims and starts jobs. Returns whether more of these kinds may be queued. */
     const claimAndStart = Effect.fnUntraced(
@@ -86,7 +88,7 @@ export const makeClaimLoop = Effect.fnUntraced(
       yield* running.hasRoom
       if (alone.isDue()) return yield* runAlone
       const more = yield* claim
-      if (!more) yield* Effect.timeoutOption(wakeup.await, settings.pollInterval)
+      if (!more) yield* idle.during(Effect.timeoutOption(wakeup.await, settings.pollInterval))
     }).pipe(Effect.forever)
   }
 )

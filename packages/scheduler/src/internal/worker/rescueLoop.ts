@@ -23,7 +23,7 @@ export const makeRescueLoop = Effect.fnUntraced(
           worker: settings.name,
           kinds: settings.handlers.map(({ kind }) => kind),
           limit: settings.claimMax,
-          held: running.jobs().map(({ job }) => job)
+          held: running.ids()
         }),
         "lost",
         ({ exhausted, requeued }) => [...exhausted, ...requeued].map(({ job }) => ({ job, epoch: undefined }))

@@ -1,6 +1,7 @@
 /** The jobs that a worker holds, and the fibers that run them. */
 import { Effect, type Fiber, Latch } from "effect"
-import type { ClaimedJob, Lease } from "../../Job.ts"
+import type { ClaimedJob, JobAddress, Lease } from "../../Job.ts"
+import type { GroupId, JobId } from "../ids.ts"
 
 /**
  * The jobs of one worker, by lease. A job may be claimed again under a newer lease before
@@ -8,11 +9,15 @@ import type { ClaimedJob, Lease } from "../../Job.ts"
  */
 export interface RunningJobs {
   readonly jobs: () => ReadonlyArray<ClaimedJob>
-  /** Returns how many more jobs may start. */
-  readonly room: () => number
+  /** Returns the ids of the jobs that run, and of those that a slot is reserved for. */
+  readonly ids: () => ReadonlyArray<JobId>
+  /** Returns the groups of the same jobs, once per job. */
+  readonly groups: () => ReadonlyArray<GroupId>
+  /** Reserves a slot for a job that may be leased to the worker. Returns a function that frees it. */
+  readonly reserve: (job: JobAddress) => () => void
   /** Waits until another job may start. */
   readonly hasRoom: Effect.Effect<void>
-  /** Waits until the worker holds no job. */
+  /** Waits until the worker holds no job, and no slot is reserved. */
   readonly isEmpty: Effect.Effect<void>
   /** Calls the listener after each job that ends. */
   readonly onEnd: (listener: () => void) => void
@@ -30,27 +35,44 @@ export interface RunningJobs {
 /** Creates an empty set with room for `max` jobs. */
 export const make = (max: number): RunningJobs => {
   const running = new Map<string, RunningJob>()
+  const reserved = new Set<JobAddress>()
   const roomLatch = Latch.makeUnsafe(max > 0)
   const emptyLatch = Latch.makeUnsafe(true)
   const listeners: Array<() => void> = []
 
+  const taken = () => running.size + reserved.size
+  const setLatches = () => {
+    if (taken() < max) roomLatch.openUnsafe()
+    else roomLatch.closeUnsafe()
+    if (taken() === 0) emptyLatch.openUnsafe()
+    else emptyLatch.closeUnsafe()
+  }
   const add = (job: ClaimedJob) => {
     const added: RunningJob = { job, fiber: undefined, settling: false }
     running.set(keyOf(job), added)
-    emptyLatch.closeUnsafe()
-    if (running.size >= max) roomLatch.closeUnsafe()
+    setLatches()
     return added
   }
   const remove = (job: ClaimedJob) => {
     running.delete(keyOf(job))
-    if (running.size < max) roomLatch.openUnsafe()
-    if (running.size === 0) emptyLatch.openUnsafe()
+    setLatches()
     for (const listener of listeners) listener()
   }
+  const addresses = (): ReadonlyArray<JobAddress> => [...Array.from(running.values(), ({ job }) => job), ...reserved]
 
   return {
     jobs: () => Array.from(running.values(), ({ job }) => job),
-    room: () => Math.max(0, max - running.size),
+    ids: () => addresses().map(({ job }) => job),
+    groups: () => addresses().map(({ group }) => group),
+    reserve: (job) => {
+      const slot = { ...job }
+      reserved.add(slot)
+      setLatches()
+      return () => {
+        reserved.delete(slot)
+        setLatches()
+      }
+    },
     hasRoom: roomLatch.await,
     isEmpty: emptyLatch.await,
     onEnd: (listener) => void listeners.push(listener),

@@ -1,0 +1,47 @@
+/** Takes jobs that this process enqueues, while the worker has found nothing to claim. */
+import { Effect } from "effect"
+import type { Offered, Receiver, Reserved } from "../handovers.ts"
+import * as KindName from "../kindName.ts"
+import type { WorkerParts } from "./claimLoop.ts"
+import { openKinds } from "./openKinds.ts"
+import { selectionOf } from "./selection.ts"
+import type { Settings } from "./settings.ts"
+
+/** Creates the receiver. It reserves a slot only for a job that the next claim of the worker would return. */
+export const makeReceiver = (
+  settings: Settings,
+  { idle, lease, running, start }: Pick<WorkerParts, "idle" | "lease" | "running" | "start">
+): Receiver => {
+  /** The kinds of handlers that write rows in the unit of a claim. */
+  const recorded = new Set(settings.handlers.flatMap(({ claimed, kind }) => claimed === undefined ? [] : [kind]))
+
+  const isSelected = ({ group }: Offered) => {
+    const { except, limit } = selectionOf({ ...settings, held: running.groups() })
+    return limit > 0 && !except.includes(group)
+  }
+
+  return Effect.fnUntraced(function*(job: Offered) {
+    if (!idle.isIdle() || recorded.has(KindName.baseOf(job.kind))) return undefined
+    const { claimed } = yield* openKinds(settings, 1)
+    // Tested and reserved in one step.
+    return yield* Effect.sync((): Reserved | undefined => {
+      const current = lease.current()
+      if (
+        current === undefined || !lease.isOffering() || !idle.isIdle() || !claimed.kinds.includes(job.kind) ||
+        !isSelected(job)
+      ) return undefined
+      const release = running.reserve(job)
+      return {
+        lease: current,
+        worker: settings.name,
+        // Leased under a lease that has ended since: rescued like the others.
+        start: (leased) =>
+          Effect.suspend(() => {
+            release()
+            return lease.current() === current ? start(leased) : Effect.void
+          }),
+        release: Effect.sync(release)
+      }
+    })
+  })
+}
