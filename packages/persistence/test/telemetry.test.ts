@@ -8,6 +8,7 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 import { MetricReader } from "@opentelemetry/sdk-metrics"
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
 import { Effect, Layer, Metric, Tracer } from "effect"
+import * as MetricPrefix from "../src/MetricPrefix.ts"
 import { make } from "../src/promise.ts"
 import * as UnitOfWork from "../src/UnitOfWork.ts"
 
@@ -31,6 +32,8 @@ class Reader extends MetricReader {
 const layers = { memory: UnitOfWork.layerMemory, postgres: UnitOfWork.layerMemory }
 
 const lamps = Metric.counter("test_lamps")
+
+const bulbs = MetricPrefix.prefixed((prefix) => Metric.counter(`${prefix}bulbs_total`))
 
 const light = Effect.yieldNow.pipe(
   Effect.withSpan("Lamp.warm"),
@@ -73,6 +76,30 @@ it("exports metrics", async () => {
   await service.close()
   const names = resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics.map(({ descriptor }) => descriptor.name))
   assert.include(names, "test_lamps")
+})
+
+it("gives metrics the prefix of the service, and services without one kinora_", async () => {
+  const count = Effect.flatMap(bulbs, (bulbs) => Metric.update(bulbs, 1))
+  const names: Array<string> = []
+  for (const metricPrefix of [undefined, "lamps_", ""]) {
+    const reader = new Reader()
+    const telemetry = OtelMetrics.layer(() => reader).pipe(Layer.provide(Resource.layer({ serviceName: "program" })))
+    const service = await make(layers, { memory: true, telemetry, metricPrefix })
+    await service.run(count, {}, never)
+    const { resourceMetrics } = await reader.collect()
+    await service.close()
+    names.push(
+      ...resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics.map(({ descriptor }) => descriptor.name))
+    )
+  }
+  assert.includeMembers(names, ["kinora_bulbs_total", "lamps_bulbs_total", "bulbs_total"])
+})
+
+it("rejects a prefix that is not one for a name", async () => {
+  for (const metricPrefix of ["1_", "a-", "a b", "é"]) {
+    const error = await make(layers, { memory: true, metricPrefix }).catch(String)
+    assert.strictEqual(error, `Error: The prefix of metrics ${JSON.stringify(metricPrefix)} is not one for a name`)
+  }
 })
 
 it("provides the layer of a service with the tracer, and closes it with the service", async () => {

@@ -1,5 +1,6 @@
 /** The scheduler of programs without Effect, in memory. */
 import { assert, it, vi } from "@effect/vitest"
+import { Effect, Layer, Metric } from "effect"
 import {
   AlreadyRunningError,
   createScheduler,
@@ -242,4 +243,16 @@ it("runs jobs of a pool only on workers that serve it", async () => {
   await using _gpu = await scheduler.work({ name: "gpu", handlers: { render: { run, pools: ["gpu"] } } })
   await until(scheduler, ended)
   assert.deepStrictEqual(ran, ["any", "gpu"])
+})
+
+it("gives the metrics of its workers the prefix of the program", async () => {
+  const registry = Layer.succeed(Metric.MetricRegistry, new Map())
+  await using scheduler = await createScheduler({ memory: true, telemetry: registry, metricPrefix: "shop_" })
+  await using _ = await scheduler.work({
+    name: "worker-1",
+    concurrency: 3,
+    handlers: { render: () => Promise.resolve() }
+  })
+  const metrics = await Effect.runPromise(Effect.provide(Metric.snapshot, registry))
+  assert.deepStrictEqual(metrics.map(({ id }) => id), ["shop_worker_slots"])
 })

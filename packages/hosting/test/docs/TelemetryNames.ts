@@ -120,14 +120,32 @@ const spanOf = ({ args, callee }: Call, file: string): ReadonlyArray<SpanName> =
   return found(textOf(args[index]), propertiesOf(propertiesOf(args[index + 1]).get("attributes")).keys())
 }
 
+/** The call that makes a metric: the given one, or the one in the function that is given to `MetricPrefix.prefixed`. */
+const madeBy = (node: unknown): Node | undefined => {
+  if (!isNode(node) || node.type !== "CallExpression") return undefined
+  if (nameOf(node["callee"]) !== "MetricPrefix.prefixed") return node
+  const [make] = node["arguments"] as ReadonlyArray<Node>
+  const body = make?.["body"]
+  return isNode(body) ? body : undefined
+}
+
 /** The metrics that a file defines as constants, with the attributes of `Metric.withAttributes` in the same file. */
 const metricsIn = (program: unknown, calls: ReadonlyArray<Call>): ReadonlyArray<MetricName> => {
   const definitions = Array.from(nodesIn(program)).flatMap(({ id, init, type }) => {
-    if (type !== "VariableDeclarator" || !isNode(init) || init.type !== "CallExpression") return []
-    const kind = /^Metric\.(counter|gauge|histogram|frequency|summary)$/.exec(nameOf(init["callee"]))?.[1]
-    if (kind === undefined) return []
-    const [name, options] = init["arguments"] as ReadonlyArray<Node>
-    return [{ constant: nameOf(id), kind, name: textOf(name), options: propertiesOf(options) }]
+    if (type !== "VariableDeclarator") return []
+    const made = madeBy(init)
+    const kind = /^Metric\.(counter|gauge|histogram|frequency|summary)$/.exec(nameOf(made?.["callee"]))?.[1]
+    if (made === undefined || kind === undefined) return []
+    const [name, options] = made["arguments"] as ReadonlyArray<Node>
+    // Only the prefix of `MetricPrefix.prefixed` is an expression.
+    const isPrefixed = made !== init
+    const text = isPrefixed ? textOf(name)?.replace(/^…(?=[^…]+$)/, "kinora_") : textOf(name)
+    return [{
+      constant: nameOf(id),
+      kind,
+      name: text?.includes("…") ? undefined : text,
+      options: propertiesOf(options)
+    }]
   })
   const made = calls.filter(({ callee }) =>
     /^Metric\.(?:counter|gauge|histogram|frequency|summary|timer)$/.test(callee)

@@ -69,6 +69,14 @@ describe("the reader of sources", () => {
     ])
   })
 
+  it("finds metrics whose names have the prefix of the program", () => {
+    const { metrics } = TelemetryNames.inSource(
+      "const slots = MetricPrefix.prefixed((prefix) => Metric.gauge(`${prefix}slots`, { description }))",
+      "a/src/A.ts"
+    )
+    assert.deepStrictEqual(metrics, [{ name: "kinora_slots", type: "gauge", attributes: [], boundaries: [] }])
+  })
+
   it("fails if a name is computed", () => {
     for (
       const source of [
@@ -77,6 +85,8 @@ describe("the reader of sources", () => {
         "Folding.make({ name, run })",
         "Effect.annotateCurrentSpan({ key })",
         "const sizes = Metric.counter(name)",
+        "const sizes = Metric.counter(`${prefix}sizes`)",
+        "const sizes = MetricPrefix.prefixed((prefix) => Metric.counter(`${prefix}${name}`))",
         `run(Metric.counter("a_total"))`
       ]
     ) assert.throws(() => TelemetryNames.inSource(source, "a/src/A.ts"), Error, undefined, source)
