@@ -1,12 +1,13 @@
 /** Jobs that are leased to a worker that lives, but does not run them. */
 import { assert, layer } from "@effect/vitest"
-import { Decision, StorageError } from "@kinora/persistence"
-import { Effect, Queue } from "effect"
+import { Decision, StorageError, UnitOfWork } from "@kinora/persistence"
+import { Effect, Exit, Latch, Queue } from "effect"
 import { TestClock } from "effect/testing"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as Lanes from "../src/Lanes.ts"
 import * as Scheduler from "../src/Scheduler.ts"
-import { makeWorld, memory, startWorker } from "./Fixture.ts"
+import { makeWorld, memory, startWorker, stateOf } from "./Fixture.ts"
+import { anotherScheduler, start } from "./HandoversContract.ts"
 
 const lost = new StorageError.StorageError({ operation: "test", reason: "unavailable", cause: "The response was lost" })
 
@@ -58,5 +59,40 @@ layer(memory)("jobs that a living worker has leased and does not run", (it) => {
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(ran, ["run 1", "run 2", "run 3", "failed"])
       assert.deepStrictEqual(yield* scheduler.find([command.job]), [])
+    }))
+
+  it.effect("run again after a unit that handed them over committed although its response was lost", () =>
+    Effect.gen(function*() {
+      const { job, started } = yield* start()
+      const unitOfWork = yield* UnitOfWork.UnitOfWork
+      const lossy = UnitOfWork.UnitOfWork.of({
+        ...unitOfWork,
+        atomically: (effect) =>
+          Effect.flatMap(unitOfWork.isOpen, (open) => {
+            const unit = unitOfWork.atomically(effect)
+            return open ? unit : Effect.andThen(unit, Effect.fail(lost))
+          })
+      })
+      const elsewhere = yield* Effect.provideService(anotherScheduler, UnitOfWork.UnitOfWork, lossy)
+      const command = job()
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(elsewhere.enqueue(command))))
+      assert.strictEqual(yield* stateOf(command.job), "running")
+      yield* TestClock.adjust("3 seconds")
+      assert.deepStrictEqual(yield* started, { job: command.job, attempt: 2 })
+    }))
+
+  it.effect("are not those that were enqueued during a rescue, whose worker takes no jobs meanwhile", () =>
+    Effect.gen(function*() {
+      const rescue = yield* Latch.make(true)
+      const { claimed, gate, job, scheduler, started, worker } = yield* start({ beforeRescue: rescue.await })
+      yield* Effect.andThen(gate.close, rescue.close)
+      yield* TestClock.adjust("3 seconds")
+      const command = yield* scheduler.enqueue(job())
+      yield* rescue.open
+      assert.deepStrictEqual(yield* started, { job: command.job, attempt: 1 })
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(claimed, [command.job])
+      assert.deepStrictEqual((yield* worker.running).map(({ epoch }) => epoch), [1])
+      yield* gate.open
     }))
 })

@@ -1,21 +1,31 @@
 /** Jobs that start in the process that enqueues them, without a claim. */
 import { assert, layer } from "@effect/vitest"
-import { StorageError, UnitOfWork } from "@kinora/persistence"
+import { UnitOfWork } from "@kinora/persistence"
 import { Context, Effect, Exit, Latch, Layer, Queue } from "effect"
-import { TestClock } from "effect/testing"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as Scheduler from "../src/Scheduler.ts"
+import * as Wakeup from "../src/Wakeup.ts"
 import type * as Worker from "../src/Worker.ts"
 import { type Backend, ids, makeWorld, startWorker, stateOf } from "./Fixture.ts"
 
-/** Starts a worker, and waits until it sleeps. Its jobs end when the gate is open. */
-const start = Effect.fnUntraced(function*(
-  options: Partial<Worker.WorkerOptions> & Partial<Pick<JobHandler.JobHandler, "claimed" | "isOpen">> = {}
+/** Another scheduler over the same store and the same workers. */
+export const anotherScheduler = Effect.map(
+  Layer.build(Layer.fresh(Scheduler.layerWith())),
+  (services) => Context.get(services, Scheduler.Scheduler)
+)
+
+/** Starts a worker, and waits until it sleeps and has rescued jobs. Its jobs end when the gate is open. */
+export const start = Effect.fnUntraced(function*(
+  options: Partial<Worker.WorkerOptions> & Partial<Pick<JobHandler.JobHandler, "claimed" | "isOpen">> & {
+    /** Runs before each rescue, which has named the jobs of the worker by then. */
+    readonly beforeRescue?: Effect.Effect<void>
+  } = {}
 ) {
+  const { beforeRescue = Effect.void } = options
   const world = yield* makeWorld
   const scheduler = yield* Scheduler.Scheduler
   const started = yield* Queue.unbounded<{ readonly job: string; readonly attempt: number }>()
-  const [gate, slept] = [yield* Latch.make(true), yield* Latch.make()]
+  const [gate, slept, rescued] = [yield* Latch.make(true), yield* Latch.make(), yield* Latch.make()]
   const claimed: Array<string> = []
   const observed = Scheduler.Scheduler.of({
     ...scheduler,
@@ -23,7 +33,8 @@ const start = Effect.fnUntraced(function*(
       Effect.tap(scheduler.claim(options), (jobs) => {
         claimed.push(...ids(jobs))
         return jobs.length === 0 ? slept.open : Effect.void
-      })
+      }),
+    rescue: (options) => Effect.ensuring(Effect.andThen(beforeRescue, scheduler.rescue(options)), rescued.open)
   })
   const handler = JobHandler.make({
     kind: world.kind,
@@ -37,7 +48,7 @@ const start = Effect.fnUntraced(function*(
     Scheduler.Scheduler,
     observed
   )
-  yield* slept.await
+  yield* Effect.andThen(slept.await, rescued.await)
   return { ...world, claimed, gate, scheduler, started: Queue.take(started), worker }
 })
 
@@ -137,7 +148,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         const command = yield* scheduler.enqueue(job())
         assert.strictEqual(yield* stateOf(command.job), "queued")
         fails = false
-        yield* TestClock.adjust("5 seconds")
+        yield* Wakeup.Wakeup.use(({ wake }) => wake)
         assert.strictEqual((yield* started).job, command.job)
         assert.deepStrictEqual(claimed, [command.job])
       }))
@@ -148,30 +159,5 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         yield* worker.drain
         const command = yield* scheduler.enqueue(job())
         assert.strictEqual(yield* stateOf(command.job), "queued")
-      }))
-
-    it.effect("runs the job in its next attempt if the response to the commit is lost", () =>
-      Effect.gen(function*() {
-        const { gate, job, started } = yield* start()
-        const unitOfWork = yield* UnitOfWork.UnitOfWork
-        const lost = new StorageError.StorageError({ operation: "test", reason: "unavailable", cause: "lost" })
-        const lossy = UnitOfWork.UnitOfWork.of({
-          ...unitOfWork,
-          atomically: (effect) =>
-            Effect.flatMap(unitOfWork.isOpen, (open) => {
-              const unit = unitOfWork.atomically(effect)
-              return open ? unit : Effect.andThen(unit, Effect.fail(lost))
-            })
-        })
-        const elsewhere = yield* Layer.build(Layer.fresh(Scheduler.layerWith())).pipe(
-          Effect.map((services) => Context.get(services, Scheduler.Scheduler)),
-          Effect.provideService(UnitOfWork.UnitOfWork, lossy)
-        )
-        const command = job()
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(elsewhere.enqueue(command))))
-        assert.strictEqual(yield* stateOf(command.job), "running")
-        yield* gate.open
-        yield* TestClock.adjust("3 seconds")
-        assert.deepStrictEqual(yield* started, { job: command.job, attempt: 2 })
       }))
   })

@@ -26,17 +26,20 @@ export interface Reserved extends LeaseTerms {
 /** A worker that takes jobs. Returns a slot for the job, or `undefined` if the worker would not claim it immediately. */
 export type Receiver = (job: Offered) => Effect.Effect<Reserved | undefined>
 
+/** Reserves a slot of a worker of this process for the job. Returns `undefined` if no worker has one. */
+export type Reserve = (job: Offered) => Effect.Effect<Reserved | undefined>
+
 /** The workers of a process that take jobs. */
 export interface Handovers {
   /** Adds a receiver. Returns a function that removes it. */
   readonly add: (receiver: Receiver) => () => void
   /**
-   * Reserves a slot for the job and passes it to `enqueue`, which leases the job to the worker and returns it, or
-   * `undefined`. Starts the job once `enqueue` has committed. Passes `undefined` if no worker has a slot.
+   * Runs `enqueue`, which reserves a slot once it has decided that the job can start, leases the job to the worker and returns it,
+   * or `undefined`. Starts the job once `enqueue` has committed, and frees the slot if it was not leased. A slot is not reserved
+   * before, since `enqueue` may wait for the lock of a lane.
    */
   readonly handOver: <A, E, R>(
-    job: Offered,
-    enqueue: (slot: Reserved | undefined) => Effect.Effect<readonly [A, ClaimedJob | undefined], E, R>
+    enqueue: (reserve: Reserve) => Effect.Effect<readonly [A, ClaimedJob | undefined], E, R>
   ) => Effect.Effect<A, E, R>
 }
 
@@ -44,7 +47,7 @@ export interface Handovers {
 export const make = (): Handovers => {
   const receivers = new Set<Receiver>()
 
-  const reserve = Effect.fnUntraced(function*(job: Offered) {
+  const find = Effect.fnUntraced(function*(job: Offered) {
     for (const receiver of Array.from(receivers)) {
       const slot = yield* Effect.catchCause(
         receiver(job),
@@ -64,17 +67,33 @@ export const make = (): Handovers => {
       receivers.add(receiver)
       return () => void receivers.delete(receiver)
     },
-    handOver: (job, enqueue) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(reserve(job), (slot) => {
-          if (slot === undefined) return Effect.map(restore(enqueue(undefined)), ([result]) => result)
-          return restore(enqueue(slot)).pipe(
-            Effect.onError(() => slot.release),
-            Effect.flatMap(([result, leased]) =>
-              Effect.as(leased === undefined ? slot.release : slot.start(leased), result)
-            )
-          )
+    handOver: (enqueue) =>
+      Effect.suspend(() => {
+        let slot: Reserved | undefined
+        const release = Effect.suspend(() => {
+          const reserved = slot
+          slot = undefined
+          return reserved === undefined ? Effect.void : reserved.release
         })
-      )
+        // The unit of `enqueue` runs again after a conflict.
+        const reserve = (job: Offered) =>
+          release.pipe(
+            Effect.andThen(find(job)),
+            Effect.tap((found) =>
+              Effect.sync(() => {
+                slot = found
+              })
+            ),
+            Effect.uninterruptible
+          )
+        return Effect.uninterruptibleMask((restore) =>
+          restore(enqueue(reserve)).pipe(
+            Effect.flatMap(([result, leased]) =>
+              Effect.as(leased === undefined || slot === undefined ? Effect.void : slot.start(leased), result)
+            ),
+            Effect.ensuring(release)
+          )
+        )
+      })
   }
 }

@@ -7,8 +7,7 @@ import type * as Lanes from "../Lanes.ts"
 import { SchedulerError } from "../SchedulerError.ts"
 import { Wakeup } from "../Wakeup.ts"
 import { type AnyEnqueue, decideEnqueue, type Placed } from "./decideEnqueue.ts"
-import { dueOf } from "./delays.ts"
-import type { Reserved } from "./handovers.ts"
+import type { Reserve } from "./handovers.ts"
 import { type makeLoad, makeSaveAndClaim } from "./makeLoad.ts"
 
 /** Creates the operation. Its unit of work is its own, or that of the caller, which then gets no slot: it commits later, or never. */
@@ -19,24 +18,21 @@ export const makeEnqueueOne = Effect.fnUntraced(function*(load: Effect.Success<R
 
   const enqueue = Effect.fnUntraced(function*(
     command: AnyEnqueue,
-    slot: Reserved | undefined
+    reserve: Reserve
   ): Effect.fn.Return<readonly [Enqueued, ClaimedJob | undefined], StorageError> {
     const lanes: Lanes.Lanes = yield* load({ lanes: [command] })
     const decided = decideEnqueue(lanes, command)
     if (Result.isFailure(decided)) return [Result.fail(new SchedulerError({ reason: decided.failure })), undefined]
     const { state, value } = decided.success
-    const isHanded = slot !== undefined && value.state === "queued"
-    const { handed } = yield* save(
-      state,
-      isHanded ? { lease: slot.lease, worker: slot.worker, job: value.job } : undefined
-    )
+    const { group, job, lane } = value
+    const slot = value.state === "queued" ? yield* reserve({ job, lane, group, kind: command.kind.name }) : undefined
+    const { handed } = yield* save(state, slot && { lease: slot.lease, worker: slot.worker, job })
     return [Result.succeed(value), handed]
   }, atomically)
 
   return Effect.fnUntraced(function*(command: AnyEnqueue) {
-    if (yield* isOpen || dueOf(command) !== undefined) return (yield* enqueue(command, undefined))[0]
-    const { group, job, kind, lane } = command
-    return yield* handovers.handOver({ job, lane, group, kind: kind.name }, (slot) => enqueue(command, slot))
+    if (yield* isOpen) return (yield* enqueue(command, () => Effect.undefined))[0]
+    return yield* handovers.handOver((reserve) => enqueue(command, reserve))
   })
 })
 

@@ -21,6 +21,7 @@ export interface WorkerParts {
   readonly lease: WorkerLease
   readonly alone: AloneRuns
   readonly start: StartJob
+  /** Whether it takes jobs that are handed over. */
   readonly idle: Idle
   /** Held by one call that leases jobs at a time, until the jobs have started. */
   readonly leasing: Semaphore.Semaphore

@@ -9,7 +9,7 @@ import { logFailure, type Settings } from "./settings.ts"
 
 /** Creates the loop. It starts with a rescue, since a worker that restarts after a crash may find its own jobs. */
 export const makeRescueLoop = Effect.fnUntraced(
-  function*(settings: Settings, { alone, lease, leasing, running, start }: WorkerParts) {
+  function*(settings: Settings, { alone, idle, lease, leasing, running, start }: WorkerParts) {
     const scheduler = yield* Scheduler
     const leaving = yield* makeLeaving(settings)
 
@@ -35,7 +35,12 @@ export const makeRescueLoop = Effect.fnUntraced(
       if (lease.current() !== current) return false
       yield* Effect.forEach(exhausted, (job) => start(job, failureOf(job)), { discard: true })
       return exhausted.length + requeued.length === settings.claimMax
-    }).pipe(leasing.withPermits(1), logFailure("Rescuing jobs of lost workers failed", false), Effect.uninterruptible)
+    }).pipe(
+      idle.except,
+      leasing.withPermits(1),
+      logFailure("Rescuing jobs of lost workers failed", false),
+      Effect.uninterruptible
+    )
 
     const look = alone.look.pipe(logFailure("Looking for jobs that run alone failed", undefined))
 
