@@ -3,6 +3,7 @@ import { suite as delays } from "./DelaysContract.ts"
 import { memory } from "./Fixture.ts"
 import { suite as jobIds } from "./JobIdsContract.ts"
 import { suite as leases } from "./LeasesContract.ts"
+import { suite as priorities } from "./PrioritiesContract.ts"
 import { suite as retries } from "./RetriesContract.ts"
 import { suite } from "./SchedulerContract.ts"
 import { suite as swaps } from "./SwapsContract.ts"
@@ -12,6 +13,7 @@ suite("memory", memory)
 leases("memory", memory)
 delays("memory", memory)
 jobIds("memory", memory)
+priorities("memory", memory)
 retries("memory", memory)
 swaps("memory", memory)
 uniqueKeys("memory", memory)

@@ -83,6 +83,7 @@ export interface LoadedJob {
 /** A job to insert. */
 export interface NewJob extends JobAddress, Lease {
   readonly kind: string
+  readonly priority: number
   readonly payload: Schema.Json
   readonly state: "pending" | "queued"
   readonly attemptsMax: number

@@ -7,7 +7,13 @@ import { Effect, Result, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { JobAddress, Lease } from "../Job.ts"
 import * as Lanes from "../Lanes.ts"
-import { type DuplicateJob, type InvalidJobId, type QueueFull, SchedulerError } from "../SchedulerError.ts"
+import {
+  type DuplicateJob,
+  type InvalidJobId,
+  type InvalidPriority,
+  type QueueFull,
+  SchedulerError
+} from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
 import { dueOf } from "./delays.ts"
@@ -132,7 +138,7 @@ const decideEnqueue = (
 ): Decision.Decision<
   Lanes.Lanes,
   JobAddress & { readonly state: "delayed" | "pending" | "queued" },
-  QueueFull | DuplicateJob | InvalidJobId
+  QueueFull | DuplicateJob | InvalidJobId | InvalidPriority
 > => dueOf(command) === undefined ? Lanes.enqueue(lanes, command) : Lanes.delay(lanes, command)
 
 /** The command with its payload as JSON, so that commands of all kinds fold into one set. */
