@@ -49,6 +49,19 @@ layer(over(TestDatabase.postgres))("The keys of jobs", (it) => {
       assert.deepInclude(yield* scheduler.cancel(job), { job })
       assert.deepStrictEqual(yield* scheduler.verify, [])
     }))
+
+  it.effect("cancels a job by its UUID in upper case, as it finds it", () =>
+    Effect.gen(function*() {
+      const scheduler = yield* Scheduler
+      const world = yield* makeWorld
+      const job = "abcdef00-0000-4000-8000-000000000abc"
+      const upper = job.toUpperCase()
+      yield* scheduler.enqueue(world.job({ job }))
+      assert.deepStrictEqual(ids(yield* scheduler.find([upper])), [job])
+      assert.deepInclude(yield* scheduler.cancel(upper), { job, state: "queued" })
+      assert.deepStrictEqual(yield* refusal(scheduler.cancel(upper)), new NotFound({ job: upper }))
+      assert.deepStrictEqual(yield* scheduler.verify, [])
+    }))
 })
 
 it.effect("keeps the jobs of an earlier schema, and gives new ones ids that are texts", () =>
