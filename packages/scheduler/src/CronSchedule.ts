@@ -8,7 +8,8 @@
  * advances the row of the schedule, from the time that it has read. So a process that dies leaves neither or both, and another
  * one goes on.
  */
-import { Cron, type DateTime, Duration, Effect, Layer, Option, Random } from "effect"
+import { Cron, type DateTime, Duration, Effect, Layer, Option, Random, Result } from "effect"
+import { checkPriority } from "./internal/priorities.ts"
 import type { Enqueue } from "./internal/requests.ts"
 import type { Schedule } from "./internal/ticks.ts"
 import { logFailure } from "./internal/worker/settings.ts"
@@ -43,6 +44,9 @@ export const make = <Payload>(options: CronScheduleOptions<Payload>): CronSchedu
   if (!Number.isSafeInteger(catchUp) || catchUp < 1 || catchUp > catchUpMax) {
     throw new Error(`catchUp of the schedule ${name} must be a whole number from 1 to ${catchUpMax}, got ${catchUp}`)
   }
+  // Otherwise each tick would be refused.
+  const isValid = checkPriority({ job: name, priority: command.priority })
+  if (Result.isFailure(isValid)) throw isValid.failure
   const plain = { name: kind.name, encode: kind.encode, decode: kind.decode }
   return {
     name,

@@ -50,6 +50,8 @@ export interface JobStatus extends JobAddress, Lease {
   readonly attempt: number
   /** Runs that failed, after which the job was delayed to run again. */
   readonly failures: number
+  /** From 0 to 100. Jobs of the lane with a higher one come first. */
+  readonly priority: number
   /** When it was enqueued. Of a delayed job that became due: when it was placed in its lane. */
   readonly enqueuedAt: DateTime.Utc
   /** When a delayed job is due. `None` in the other states. */

@@ -22,6 +22,7 @@ import { checkJobId } from "./internal/ids.ts"
 import type { LoadedLanes } from "./internal/loadedLanes.ts"
 import * as Loaded from "./internal/loadedLanes.ts"
 import { placeOf } from "./internal/place.ts"
+import { checkPriority } from "./internal/priorities.ts"
 import type { Delay, Enqueue, Unique } from "./internal/requests.ts"
 import { keyOf } from "./internal/uniqueKeys.ts"
 import type { JobAddress, JobStatus, Lease } from "./Job.ts"
@@ -29,6 +30,7 @@ import {
   AlreadyRunning,
   DuplicateJob,
   type InvalidJobId,
+  type InvalidPriority,
   LeaseLost,
   NotFound,
   type QueueFull
@@ -46,7 +48,7 @@ export const get = (lanes: Lanes, lane: string): { readonly cap: number; readonl
 
 /**
  * Gives the job a slot if one is free, else a place in the queue of its lane. Refuses the
- * job if `waitingMax` jobs of the group wait already, if another job holds its unique key, and if its id is invalid. A `pending`
+ * job if `waitingMax` jobs of the group wait already, if another job holds its unique key, and if its id or its priority is invalid. A `pending`
  * job may get a slot before the lanes are saved; `Scheduler.save` returns it as promoted then. Throws if the lane was
  * not loaded, belongs to another group, or has the job already.
  */
@@ -56,7 +58,7 @@ export const enqueue = <Payload>(
 ): Decision.Decision<
   Lanes,
   JobAddress & { readonly state: "pending" | "queued" },
-  QueueFull | DuplicateJob | InvalidJobId
+  QueueFull | DuplicateJob | InvalidJobId | InvalidPriority
 > => {
   const { cap, group, job, weight = 1 } = command
   const lane = Loaded.laneOf(lanes, command)
@@ -73,13 +75,17 @@ export const enqueue = <Payload>(
 /**
  * Adds a job that does not start before it is due. It takes no slot and does not count as waiting. When it is due, it is
  * placed like a job that is enqueued then, under the cap and the weight that the lane has then. The lane gets those of the
- * command now. A job without a delay is due immediately. Refuses the job if another job holds its unique key, and if its id is
- * invalid. Throws like `enqueue`, if both `delay` and `runAt` are given, and if the job is due too late.
+ * command now. A job without a delay is due immediately. Refuses the job if another job holds its unique key, and if its id or its
+ * priority is invalid. Throws like `enqueue`, if both `delay` and `runAt` are given, and if the job is due too late.
  */
 export const delay = <Payload>(
   lanes: Lanes,
   command: Enqueue<Payload> & Delay
-): Decision.Decision<Lanes, JobAddress & { readonly state: "delayed" }, DuplicateJob | InvalidJobId> => {
+): Decision.Decision<
+  Lanes,
+  JobAddress & { readonly state: "delayed" },
+  DuplicateJob | InvalidJobId | InvalidPriority
+> => {
   const { cap, group, job, waitingMax, weight = 1 } = command
   const lane = Loaded.laneOf(lanes, command)
   const isNew = checkNew(lanes, command)
@@ -142,13 +148,17 @@ export const retry = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** Refuses a new job whose id is invalid, or whose unique key another job holds. */
-const checkNew = (lanes: Lanes, command: JobAddress & Unique): Result.Result<void, DuplicateJob | InvalidJobId> => {
+/** Refuses a new job whose id or priority is invalid, or whose unique key another job holds. */
+const checkNew = (
+  lanes: Lanes,
+  command: JobAddress & Unique & Pick<Enqueue<unknown>, "priority">
+): Result.Result<void, DuplicateJob | InvalidJobId | InvalidPriority> => {
   const { group } = command
   const key = keyOf(command)
-  if (key === undefined) return checkJobId(command.job)
-  const job = Loaded.holderOf(lanes, { group, key })
-  return job === undefined ? checkJobId(command.job) : Result.fail(new DuplicateJob({ group, key, job }))
+  const job = key === undefined ? undefined : Loaded.holderOf(lanes, { group, key })
+  if (key !== undefined && job !== undefined) return Result.fail(new DuplicateJob({ group, key, job }))
+  const isValid = checkJobId(command.job)
+  return Result.isFailure(isValid) ? isValid : checkPriority(command)
 }
 
 /** The row of a new job, without its state. */
@@ -158,6 +168,7 @@ const rowOf = <Payload>(lanes: Lanes, command: Enqueue<Payload>) => ({
   group: command.group,
   epoch: 0,
   kind: command.kind.name,
+  priority: command.priority ?? 0,
   payload: command.kind.encode(command.payload),
   attemptsMax: command.attemptsMax ?? lanes.defaults.attemptsMax,
   timeLimit: command.timeLimit === undefined ? undefined : Math.ceil(Duration.toMillis(command.timeLimit)),

@@ -36,10 +36,12 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       lockFree: (lanes) => Effect.succeed(lanes),
       ...delaysOf(tables, accessNow),
       claim: (terms) =>
-        accessNow((now) =>
-          putAll(tables, Leases.claim(tables.queued.values(), terms, Workers.heldAt(workers(), now)))
-            .map((job) => Leases.toClaimed(job, now))
-        ),
+        accessNow((now) => {
+          const held = Workers.heldAt(workers(), now)
+          const { claimed, displaced } = Leases.claim(tables.queued.values(), terms, held)
+          putAll(tables, displaced)
+          return putAll(tables, claimed).map((job) => Leases.toClaimed(job, now))
+        }),
       claimJob: (terms, id) =>
         accessNow((now) => {
           const job = Leases.claimJob(tables.jobs.get(id), terms, Workers.heldAt(workers(), now))

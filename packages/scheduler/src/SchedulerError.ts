@@ -38,6 +38,20 @@ export class InvalidJobId extends Schema.TaggedError<InvalidJobId>("@kinora/sche
   }
 }
 
+/** The priority of a new job is no whole number from 0 to `max`. */
+export class InvalidPriority
+  extends Schema.TaggedError<InvalidPriority>("@kinora/scheduler/InvalidPriority")("InvalidPriority", {
+    job: Schema.String,
+    priority: Schema.Number,
+    /** Highest priority. */
+    max: Schema.Int
+  })
+{
+  override get message(): string {
+    return `The priority of a job is a whole number from 0 to ${this.max}, got ${this.priority} for the job ${this.job}`
+  }
+}
+
 /** The job does not exist, or has ended. */
 export class NotFound extends Schema.TaggedError<NotFound>("@kinora/scheduler/NotFound")("NotFound", {
   job: Schema.String
@@ -70,7 +84,9 @@ export class LeaseLost extends Schema.TaggedError<LeaseLost>("@kinora/scheduler/
 /** The scheduler refused a command. `reason` is the broken rule. */
 export class SchedulerError extends Schema.TaggedError<SchedulerError>("@kinora/scheduler/SchedulerError")(
   "SchedulerError",
-  { reason: Schema.Union([QueueFull, DuplicateJob, InvalidJobId, NotFound, AlreadyRunning, LeaseLost]) }
+  {
+    reason: Schema.Union([QueueFull, DuplicateJob, InvalidJobId, InvalidPriority, NotFound, AlreadyRunning, LeaseLost])
+  }
 ) {
   override get message(): string {
     return this.reason.message

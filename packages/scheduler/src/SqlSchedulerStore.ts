@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Audit from "./internal/sql/audit.ts"
 import * as Changes from "./internal/sql/changes.ts"
+import * as Claims from "./internal/sql/claims.ts"
 import * as Delays from "./internal/sql/delays.ts"
 import * as Lanes from "./internal/sql/lanes.ts"
 import * as Leases from "./internal/sql/leases.ts"
@@ -33,8 +34,8 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       dueIn: mapSql("SchedulerStore.dueIn")(Delays.dueIn(sql)),
       schedules: (names) => mapSql("SchedulerStore.schedules")(Schedules.schedules(sql, names)),
       advance: (advance) => mapSql("SchedulerStore.advance")(Schedules.advance(sql, advance)),
-      claim: (terms) => mapSql("SchedulerStore.claim")(Leases.claim(sql, terms)),
-      claimJob: (terms, job) => mapSql("SchedulerStore.claimJob")(Leases.claimJob(sql, terms, job)),
+      claim: (terms) => mapSql("SchedulerStore.claim")(Claims.claim(sql, terms)),
+      claimJob: (terms, job) => mapSql("SchedulerStore.claimJob")(Claims.claimJob(sql, terms, job)),
       takeLease: (lease) => mapSql("SchedulerStore.takeLease")(Workers.take(sql, lease)),
       renewLease: (renewal) => mapSql("SchedulerStore.renewLease")(Workers.renew(sql, renewal)),
       drain: (worker, drains) => mapSql("SchedulerStore.drain")(Workers.drain(sql, worker, drains)),

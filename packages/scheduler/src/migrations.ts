@@ -2,6 +2,7 @@
 import type { Relocatable } from "@kinora/persistence/Migrations"
 import * as Schema from "./internal/sql/migrations.ts"
 import { ownIds } from "./internal/sql/ownIds.ts"
+import { indexes, priorities } from "./internal/sql/priorities.ts"
 
 /** The migrations. `Migrations.run` of `@kinora/persistence` and the command `kinora-migrate` run them. */
 export const migrations: Relocatable = {
@@ -22,8 +23,10 @@ export const migrations: Relocatable = {
     "0013_unique_keys": Schema.uniqueKeys,
     "0014_schedules": Schema.schedules,
     "0015_add_job": Schema.addJob,
-    "0016_own_ids": ownIds
+    "0016_own_ids": ownIds,
+    "0017_priorities": priorities
   },
+  indexes,
   objects: {
     tables: [
       "scheduler_group",

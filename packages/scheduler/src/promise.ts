@@ -32,6 +32,7 @@ export {
   AttemptsExhaustedError,
   DuplicateJobError,
   InvalidJobIdError,
+  InvalidPriorityError,
   JobNotFoundError,
   LeaseLostError,
   QueueFullError,
@@ -84,7 +85,7 @@ type JobCall = CallOptions & Pick<JobAddress, "job">
 /** A scheduler. Its calls are those of the service `Scheduler`, whose documentation describes them. */
 export interface Scheduler extends AsyncDisposable {
   /**
-   * Enqueues a job. Throws `QueueFullError`, `DuplicateJobError` or `InvalidJobIdError`. In a transaction of the program, the commit
+   * Enqueues a job. Throws `QueueFullError`, `DuplicateJobError`, `InvalidJobIdError` or `InvalidPriorityError`. In a transaction of the program, the commit
    * wakes the workers of all processes that wait for notifications.
    */
   readonly enqueue: (

@@ -49,13 +49,26 @@ layer(over(TestDatabase.postgres))("The keys of jobs", (it) => {
       assert.deepInclude(yield* scheduler.cancel(job), { job })
       assert.deepStrictEqual(yield* scheduler.verify, [])
     }))
+
+  it.effect("cancels a job by its UUID in upper case, as it finds it", () =>
+    Effect.gen(function*() {
+      const scheduler = yield* Scheduler
+      const world = yield* makeWorld
+      const job = "abcdef00-0000-4000-8000-000000000abc"
+      const upper = job.toUpperCase()
+      yield* scheduler.enqueue(world.job({ job }))
+      assert.deepStrictEqual(ids(yield* scheduler.find([upper])), [job])
+      assert.deepInclude(yield* scheduler.cancel(upper), { job, state: "queued" })
+      assert.deepStrictEqual(yield* refusal(scheduler.cancel(upper)), new NotFound({ job: upper }))
+      assert.deepStrictEqual(yield* scheduler.verify, [])
+    }))
 })
 
 it.effect("keeps the jobs of an earlier schema, and gives new ones ids that are texts", () =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const earlier = Object.fromEntries(Object.entries(migrations.migrations).filter(([name]) => name < "0016"))
-    yield* Migrations.run([{ ...migrations, migrations: earlier }])
+    yield* Migrations.run([{ ...migrations, migrations: earlier, indexes: {} }])
     const uuid = crypto.randomUUID()
     const add = (job: string) =>
       sql`SELECT scheduler_add_job('draw', '1', 'lane', 'group', 2, run_at => to_timestamp(0), job => ${job}::${

@@ -4,7 +4,7 @@ import { QueryPlan, TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Queue, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import * as Leases from "../src/internal/sql/leases.ts"
+import * as Claims from "../src/internal/sql/claims.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as JobKind from "../src/JobKind.ts"
 import * as Lanes from "../src/Lanes.ts"
@@ -16,6 +16,7 @@ import { suite as handovers } from "./HandoversContract.ts"
 import { suite as jobIds } from "./JobIdsContract.ts"
 import { suite as leases } from "./LeasesContract.ts"
 import { startsJobsOfOthers } from "./NotificationsStory.ts"
+import { suite as priorities } from "./PrioritiesContract.ts"
 import { suite as retries } from "./RetriesContract.ts"
 import { suite } from "./SchedulerContract.ts"
 import { suite as swaps } from "./SwapsContract.ts"
@@ -27,6 +28,7 @@ for (const [name, database] of TestDatabase.all) {
   leases(name, over(database))
   delays(name, over(database))
   jobIds(name, over(database))
+  priorities(name, over(database))
   retries(name, over(database))
   swaps(name, over(database))
   uniqueKeys(name, over(database))
@@ -94,13 +96,15 @@ it.effect("claims without reading the jobs that wait for a slot", () =>
       alone: false,
       except: []
     }
-    const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms, yield* DatabaseTime.now))
+    const steps = yield* QueryPlan.explain(Claims.claimStatement(sql, terms, yield* DatabaseTime.now))
     const indexes = steps.flatMap(({ index }) => index ?? [])
     assert.sameMembers(indexes, [
       "scheduler_job_by_share",
       "scheduler_job_pkey",
       "scheduler_job_pkey",
-      "scheduler_worker_lease"
+      "scheduler_worker_lease",
+      // Whether any job has a priority.
+      "scheduler_job_ahead"
     ])
     for (const { rows, type } of steps) {
       assert.notStrictEqual(type, "Seq Scan")
@@ -134,7 +138,7 @@ it.effect("claims without reading the jobs of other kinds", () =>
       alone: false,
       except: []
     }
-    const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms, yield* DatabaseTime.now))
+    const steps = yield* QueryPlan.explain(Claims.claimStatement(sql, terms, yield* DatabaseTime.now))
     for (const { rows, type } of steps) {
       assert.notStrictEqual(type, "Seq Scan")
       assert.isAtMost(rows, 4)
@@ -164,7 +168,7 @@ it.effect("claims without reading the other lanes with queued jobs", () =>
       alone: false,
       except: []
     }
-    const steps = yield* QueryPlan.explain(Leases.claimStatement(sql, terms, yield* DatabaseTime.now))
+    const steps = yield* QueryPlan.explain(Claims.claimStatement(sql, terms, yield* DatabaseTime.now))
     for (const { rows, type } of steps) {
       assert.notStrictEqual(type, "Seq Scan")
       assert.isAtMost(rows, 11)

@@ -4,6 +4,7 @@ import { memory } from "./Fixture.ts"
 import { suite as handovers } from "./HandoversContract.ts"
 import { suite as jobIds } from "./JobIdsContract.ts"
 import { suite as leases } from "./LeasesContract.ts"
+import { suite as priorities } from "./PrioritiesContract.ts"
 import { suite as retries } from "./RetriesContract.ts"
 import { suite } from "./SchedulerContract.ts"
 import { suite as swaps } from "./SwapsContract.ts"
@@ -14,6 +15,7 @@ leases("memory", memory)
 delays("memory", memory)
 handovers("memory", memory)
 jobIds("memory", memory)
+priorities("memory", memory)
 retries("memory", memory)
 swaps("memory", memory)
 uniqueKeys("memory", memory)

@@ -37,7 +37,10 @@ const Job = Schema.Struct({
   lease: Schema.Literals([0, 1, 2, "gone", "own"]),
   leaseSeconds: Schema.Literals([-1, 0, 1]),
   aloneSeconds: Schema.Literals(["none", -1, 0, 1]),
-  share: Schema.Literals([0, 0.5, 1])
+  share: Schema.Literals([0, 0.5, 1]),
+  priority: Few(2),
+  /** Whether its place was exchanged. */
+  isMoved: Schema.Boolean
 })
 
 const Jobs = Schema.Array(Job).check(Schema.isMaxLength(8))
@@ -50,6 +53,16 @@ const Worker = Schema.Struct({
 })
 
 const Workers = Schema.Tuple([Worker, Worker, Worker])
+
+/** Jobs of few lanes, most of which wait for a worker. */
+const Crowd = Schema.Array(Schema.Struct({
+  kind: Schema.Literals([0, 1, 2]),
+  lane: Schema.Literals([0, 1]),
+  priority: Few(3),
+  isMoved: Schema.Boolean,
+  hasStarted: Schema.Literals([false, false, true]),
+  share: Schema.Literals([0, 0.5, 1])
+})).check(Schema.isMaxLength(12))
 
 const Own = Schema.Literals([0, 1, 2])
 
@@ -142,8 +155,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
                 // The operation does not call the store without a kind.
                 if (given.kinds.length + given.resumableKinds.length === 0) break
                 const expected = Leases.claim(jobs, given, held)
-                assert.deepStrictEqual(yield* store.claim(given), claimed(expected))
-                change(expected)
+                assert.deepStrictEqual(yield* store.claim(given), claimed(expected.claimed))
+                change([...expected.claimed, ...expected.displaced])
                 break
               }
               case "claimJob": {
@@ -236,6 +249,48 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             }
             assert.deepStrictEqual(yield* readJobs, jobs)
             assert.deepStrictEqual(yield* readWorkers, workers)
+          }
+        }),
+      { arbitrary: { runs } }
+    )
+
+    it.effect.prop(
+      "claims exchange the places of jobs as the rules do",
+      [Crowd, Few(5), Few(3)],
+      ([smalls, limit, kindCount]) =>
+        Effect.gen(function*() {
+          yield* TestClock.setTime(now.epochMilliseconds)
+          const store = yield* SchedulerStore
+          const world = yield* makeWorld
+          const kinds = ["a", "b", "c"]
+          yield* clear
+          yield* insertLanes(world.group, laneIds(world.lane).map((lane) => emptyLane(lane, world.group)), 0)
+          yield* insertJobs(smalls.map((small, index) => ({
+            ...jobOf(world, { ...idle, ...small }, index, kinds),
+            // The places are not in the order of the ages, nor in that of the ids.
+            position: 1_000 + (7 * index) % 13
+          })))
+          yield* insertWorkers([workerOf({ seconds: 30, hasLease: true, kind: 0 }, 0, kinds)])
+          let jobs = yield* readJobs
+          const places = (jobs: ReadonlyArray<Leases.StoredJob>) =>
+            jobs.map(({ lane, position, share }) => [lane, share, position].join()).toSorted()
+          const before = places(jobs)
+          while (true) {
+            const given = {
+              ...termsOf(0),
+              kinds: kinds.slice(0, kindCount + 1),
+              resumableKinds: [],
+              alone: false,
+              except: [],
+              limit: limit + 1
+            }
+            const { claimed, displaced } = Leases.claim(jobs, given, Rules.heldAt(yield* readWorkers, now))
+            assert.deepStrictEqual(yield* store.claim(given), claimed.map((job) => Leases.toClaimed(job, now)))
+            const byId = new Map([...claimed, ...displaced].map((job) => [job.job, job]))
+            jobs = jobs.map((job) => byId.get(job.job) ?? job)
+            assert.deepStrictEqual(yield* readJobs, jobs)
+            assert.deepStrictEqual(places(jobs), before)
+            if (claimed.length === 0) break
           }
         }),
       { arbitrary: { runs } }
@@ -469,9 +524,25 @@ const jobOf = (
     worker: isRunning ? `worker-${index}` : undefined,
     aloneFrom: small.aloneSeconds === "none" ? undefined : seconds(small.aloneSeconds),
     position: 1_000_000 - 10 * index,
-    share: small.share
+    share: small.share,
+    priority: small.priority,
+    ownPosition: small.isMoved && small.state !== "pending" ? 1_000_005 - 20 * index : undefined
   }
 }
+
+/** A queued job without further properties. */
+const idle = {
+  state: "queued",
+  epoch: 0,
+  attempt: 0,
+  attemptsMax: 2,
+  checkpoint: "none",
+  resumable: false,
+  timeLimitSeconds: -1,
+  lease: "gone",
+  leaseSeconds: 0,
+  aloneSeconds: "none"
+} as const
 
 const otherGroup = ({ group }: World) => `${group}-other`
 
@@ -543,7 +614,9 @@ const insertJobs = Effect.fnUntraced(function*(jobs: ReadonlyArray<Leases.Stored
       alone_from: ["timestamptz?", ({ aloneFrom }) => aloneFrom],
       worker: ["text?", ({ worker }) => worker],
       share: ["float8", ({ share }) => share],
-      unique_key: ["text?", ({ uniqueKey }) => uniqueKey]
+      unique_key: ["text?", ({ uniqueKey }) => uniqueKey],
+      priority: ["int4", ({ priority }) => priority],
+      own_position: ["int8?", ({ ownPosition }) => ownPosition]
     })
   }`
 })
@@ -594,7 +667,9 @@ const Row = Schema.Struct({
   leaseUntil: Schema.NullOr(Schema.DateTimeUtcFromDate),
   aloneFrom: Schema.NullOr(Schema.DateTimeUtcFromDate),
   worker: Schema.NullOr(Schema.String),
-  uniqueKey: Schema.NullOr(Schema.String)
+  uniqueKey: Schema.NullOr(Schema.String),
+  priority: Schema.Int,
+  ownPosition: Schema.NullOr(Schema.BigInt)
 })
 
 const decodeRows = Rows.decodeAll(Row)
@@ -606,7 +681,8 @@ const readJobs = Effect.gen(function*() {
     SELECT
       id AS job, lane_id AS lane, group_id AS "group", kind, payload, checkpoint, resumable, state, position, share, epoch, attempt,
       attempts_max AS "attemptsMax", failures, time_limit_ms AS "timeLimit", enqueued_at AS "enqueuedAt",
-      started_at AS "startedAt", lease, lease_until AS "leaseUntil", alone_from AS "aloneFrom", worker, unique_key AS "uniqueKey"
+      started_at AS "startedAt", lease, lease_until AS "leaseUntil", alone_from AS "aloneFrom", worker, unique_key AS "uniqueKey",
+      priority, own_position AS "ownPosition"
     FROM scheduler_job
     ORDER BY id
   `)
@@ -620,7 +696,8 @@ const readJobs = Effect.gen(function*() {
     leaseUntil: row.leaseUntil ?? undefined,
     aloneFrom: row.aloneFrom ?? undefined,
     worker: row.worker ?? undefined,
-    uniqueKey: row.uniqueKey ?? undefined
+    uniqueKey: row.uniqueKey ?? undefined,
+    ownPosition: row.ownPosition === null ? undefined : Number(row.ownPosition)
   }))
 })
 

@@ -6,6 +6,7 @@ import {
   createScheduler,
   DuplicateJobError,
   InvalidJobIdError,
+  InvalidPriorityError,
   type Job,
   JobNotFoundError,
   LeaseLostError,
@@ -75,6 +76,29 @@ it("runs jobs with ids of the program", async () => {
   assert.deepStrictEqual(ran, ["order 1"])
 })
 
+it("starts jobs with a higher priority first, and refuses invalid ones", async () => {
+  await using scheduler = await createScheduler({ memory: true })
+  const wide = { ...ada, cap: 10 }
+  await scheduler.enqueue({ ...wide, payload: "later" })
+  const { job } = await scheduler.enqueue({ ...wide, payload: "first", priority: 100 })
+  assert.deepInclude((await scheduler.find([job]))[0], { priority: 100, state: "queued" })
+  for (const delay of [undefined, "1 hour"] as const) {
+    const error = await scheduler.enqueue({ ...wide, job: "job 1", payload: 1, priority: 101, delay }).catch(
+      (error: unknown) => error
+    )
+    assert.instanceOf(error, InvalidPriorityError)
+    assert.deepInclude(error, { code: "invalid_priority", job: "job 1", priority: 101, max: 100 })
+  }
+  const ran: Array<unknown> = []
+  await using _worker = await scheduler.work({
+    name: "worker-1",
+    concurrency: 1,
+    handlers: { render: ({ payload }) => ran.push(payload) }
+  })
+  await until(scheduler, ended)
+  assert.deepStrictEqual(ran, ["first", "later"])
+})
+
 it("enqueues ticks until the schedules are closed, or their signal aborts", async () => {
   vi.useFakeTimers({ now: new Date("2030-01-01T00:00:30Z"), toFake: ["Date", "setTimeout", "clearTimeout"] })
   try {
@@ -109,6 +133,7 @@ it("rejects invalid schedules", async () => {
     [{ ...schedule, cron: "never" }],
     [{ ...schedule, timeZone: "Mars/Olympus" }],
     [{ ...schedule, catchUp: 0 }],
+    [{ ...schedule, priority: -1 }],
     [schedule, schedule]
   ]
   for (const schedules of invalid) {

@@ -33,6 +33,12 @@ it.live("prints what the example with a unique key shows", () =>
     assert.strictEqual(printed, "true\nfalse\nfalse")
   }))
 
+it.live("prints what the example with a priority shows", () =>
+  Effect.gen(function*() {
+    const printed = yield* Example.printed(() => import("../example/priority.ts"))
+    assert.strictEqual(printed, "[ 'dawn', 'a preview', 'noon' ]")
+  }))
+
 it.effect("enqueues a report every night, as the schedule of the README does", () =>
   Effect.gen(function*() {
     const scheduler = yield* Scheduler.Scheduler
@@ -78,6 +84,7 @@ it("shows the examples in the README", async () => {
       "delayed",
       "retry",
       "unique",
+      "priority",
       "cron"
     ]
   ) {

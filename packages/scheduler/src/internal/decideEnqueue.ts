@@ -3,7 +3,7 @@ import type { Decision } from "@kinora/persistence/Decision"
 import type { Schema } from "effect"
 import type { JobAddress } from "../Job.ts"
 import * as Lanes from "../Lanes.ts"
-import type { DuplicateJob, InvalidJobId, QueueFull } from "../SchedulerError.ts"
+import type { DuplicateJob, InvalidJobId, InvalidPriority, QueueFull } from "../SchedulerError.ts"
 import { dueOf } from "./delays.ts"
 import type { Delay, Enqueue } from "./requests.ts"
 
@@ -17,5 +17,5 @@ export type Placed = JobAddress & { readonly state: "delayed" | "pending" | "que
 export const decideEnqueue = (
   lanes: Lanes.Lanes,
   command: AnyEnqueue
-): Decision<Lanes.Lanes, Placed, QueueFull | DuplicateJob | InvalidJobId> =>
+): Decision<Lanes.Lanes, Placed, QueueFull | DuplicateJob | InvalidJobId | InvalidPriority> =>
   dueOf(command) === undefined ? Lanes.enqueue(lanes, command) : Lanes.delay(lanes, command)

@@ -10,6 +10,7 @@ import type { Delay } from "./requests.ts"
 /** The part of a job that it keeps while it is delayed. */
 interface Delayed extends JobAddress, Lease {
   readonly kind: string
+  readonly priority: number
   readonly payload: Schema.Json
   readonly attemptsMax: number
   /** Milliseconds. */
@@ -82,6 +83,7 @@ export const toStatus = (job: StoredDelayed): JobStatus => ({
   kind: job.kind,
   attempt: 0,
   failures: job.failures,
+  priority: job.priority,
   enqueuedAt: job.enqueuedAt,
   worker: Option.none(),
   dueAt: Option.some(job.dueAt)

@@ -20,6 +20,9 @@ export const checkJobId = (job: JobId): Result.Result<void, InvalidJobId> =>
     ? Result.void
     : Result.fail(new InvalidJobId({ job, max: jobIdMax }))
 
+/** Returns whether the id of a job is a UUID, in any case. */
+export const isUuid = (job: JobId): boolean => uuid.test(job)
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -27,3 +30,5 @@ export const checkJobId = (job: JobId): Result.Result<void, InvalidJobId> =>
 /** Counts characters of two code units once, as databases do. */
 const isShort = (job: JobId): boolean =>
   job.length <= jobIdMax || (job.length <= 2 * jobIdMax && Array.from(job).length <= jobIdMax)
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -62,7 +62,7 @@ export interface PlacedJob extends NewJob {
   readonly share: number
 }
 
-/** A number of pending jobs of a lane that get a slot. The store selects them: those that a worker claims first, each oldest first. */
+/** A number of pending jobs of a lane that get a slot. The store selects them: those that a worker claims first, each by priority. */
 export interface Promotion {
   readonly lane: LaneId
   readonly count: number

@@ -8,6 +8,7 @@ import type { ClaimedJob, JobStatus, Lease } from "../Job.ts"
 import { LeaseLost } from "../SchedulerError.ts"
 import * as KindName from "./kindName.ts"
 import type { JobPlace, NewJob } from "./loadedLanes.ts"
+import { byPlace, type Exchanged, exchangePlaces } from "./priorities.ts"
 import type { Release } from "./requests.ts"
 import { startedShare } from "./shares.ts"
 import type { AloneQuestion, Checkpoint, ClaimTerms, LeaseTerms, RescueTerms } from "./storeTypes.ts"
@@ -32,22 +33,32 @@ export interface StoredJob extends Omit<JobPlace & NewJob, "state"> {
   readonly position: number
   /** Orders queued jobs before their position (`internal/shares.ts`). */
   readonly share: number
+  /** The position that it had before it first exchanged its place with another queued job (`internal/priorities.ts`). */
+  readonly ownPosition: number | undefined
 }
 
 /**
  * Claims queued jobs of the given kinds, and resumable ones of others, the smallest share first,
- * then in the order in which they got their slots. Leaves out the jobs of some groups. A job that
- * has to run alone is claimed only if the worker asks for one, the longest waiting one first.
+ * then in the order in which they got their slots, except that jobs of one lane with a higher priority take the places of
+ * others, which stay queued. Leaves out the jobs of some groups. A job that has to run alone is claimed only if the worker
+ * asks for one, the longest waiting one first.
  */
-export const claim = (jobs: Iterable<StoredJob>, terms: ClaimTerms, held: Held): ReadonlyArray<StoredJob> => {
-  if (!isHeld(held, terms.lease)) return []
+export const claim = (jobs: Iterable<StoredJob>, terms: ClaimTerms, held: Held): Exchanged<StoredJob> => {
+  if (!isHeld(held, terms.lease)) return { claimed: [], displaced: [] }
   const queued = Array.from(jobs).filter((job) =>
     job.state === "queued" && isClaimed(job, terms) && !terms.except.includes(job.group)
   )
-  const next = terms.alone
-    ? queued.filter((job) => mayRunAlone(job, held.now)).toSorted(byAloneFrom).slice(0, Math.min(1, terms.limit))
-    : queued.filter(({ aloneFrom }) => aloneFrom === undefined).toSorted(byShare).slice(0, terms.limit)
-  return next.map((job) => leased(counted(job), terms, held.now))
+  const lease = (job: StoredJob) => leased(counted(job), terms, held.now)
+  if (terms.alone) {
+    const next = queued.filter((job) => mayRunAlone(job, held.now)).toSorted(byAloneFrom)
+    return { claimed: next.slice(0, Math.min(1, terms.limit)).map(lease), displaced: [] }
+  }
+  const claimable = queued.filter(({ aloneFrom }) => aloneFrom === undefined).toSorted(byPlace)
+  const { claimed, displaced } = exchangePlaces(
+    claimable.slice(0, terms.limit),
+    claimable.filter(({ kind }) => terms.kinds.includes(kind))
+  )
+  return { claimed: claimed.map(lease), displaced }
 }
 
 /** Claims one queued job that does not have to run alone. */
@@ -154,6 +165,7 @@ export const toStatus = (job: StoredJob): JobStatus => ({
   epoch: job.epoch,
   attempt: job.attempt,
   failures: job.failures,
+  priority: job.priority,
   enqueuedAt: job.enqueuedAt,
   worker: Option.fromUndefinedOr(job.worker),
   dueAt: Option.none()
@@ -191,9 +203,6 @@ const requeued = (job: StoredJob): StoredJob => ({
   lease: undefined,
   leaseUntil: undefined
 })
-
-/** Orders jobs as they are claimed. */
-const byShare = (a: StoredJob, b: StoredJob): number => a.share - b.share || byPosition(a, b)
 
 const isClaimed = (
   { kind, resumable }: StoredJob,

@@ -5,7 +5,7 @@
 import { HashMap, Option, type Schema } from "effect"
 import type { JobAddress, JobStatus, Lease } from "../Job.ts"
 import type { NewDelayed, Postponed } from "./delays.ts"
-import type { GroupId, JobId, LaneId } from "./ids.ts"
+import { type GroupId, isUuid, type JobId, type LaneId } from "./ids.ts"
 import { type HeldKey, idOf, type UniqueKey } from "./uniqueKeys.ts"
 
 /** Loaded groups, lanes and jobs. */
@@ -83,6 +83,7 @@ export interface LoadedJob {
 /** A job to insert. */
 export interface NewJob extends JobAddress, Lease {
   readonly kind: string
+  readonly priority: number
   readonly payload: Schema.Json
   readonly state: "pending" | "queued"
   readonly attemptsMax: number
@@ -157,8 +158,9 @@ export const laneOf = (self: LoadedLanes, { group, lane }: JobAddress): LoadedLa
 /** A loaded lane. Throws if it was not loaded, which is a bug of the caller. */
 export const laneById = (self: LoadedLanes, lane: LaneId): LoadedLane => existing(self.lanes, lane, "lane")
 
-/** A loaded or added job; `undefined` if it does not exist, or has ended. */
-export const jobOf = (self: LoadedLanes, job: JobId): JobPlace | undefined => entryOf(self, job)?.current
+/** A loaded or added job; `undefined` if it does not exist, or has ended. Postgres returns UUIDs in lower case. */
+export const jobOf = (self: LoadedLanes, job: JobId): JobPlace | undefined =>
+  (entryOf(self, job) ?? (isUuid(job) ? entryOf(self, job.toLowerCase()) : undefined))?.current
 
 /** The job that holds a unique key, if there is one. Throws if the key was not loaded, which is a bug of the caller. */
 export const holderOf = (self: LoadedLanes, key: UniqueKey): JobId | undefined =>

@@ -41,6 +41,12 @@ export interface Enqueue<Payload> extends JobAddress, Unique {
    * the current weight if the command is accepted. Default 1.
    */
   readonly weight?: number | undefined
+  /**
+   * A whole number from 0 to 100. Of the waiting jobs of the lane, the one with the highest priority gets the next free slot,
+   * and of those that hold a slot and have not started, the one with the highest priority starts first; of several, the oldest.
+   * Does not change when the lane is served. Default 0.
+   */
+  readonly priority?: number | undefined
   /** Maximum number of waiting jobs in the whole group. Default: `waitingMax` of the scheduler, 20. */
   readonly waitingMax?: number | undefined
   /**

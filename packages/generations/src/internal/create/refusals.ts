@@ -1,7 +1,7 @@
 /** Maps refusals of budgets, of the ledger and of the scheduler to refusals of a job. */
 import type { BudgetExceeded } from "@kinora/accounts/KeySpending"
 import type { ChargeRefusal } from "@kinora/ledger/LedgerError"
-import type { DuplicateJob, InvalidJobId, QueueFull } from "@kinora/scheduler/SchedulerError"
+import type { DuplicateJob, InvalidJobId, InvalidPriority, QueueFull } from "@kinora/scheduler/SchedulerError"
 import type { Plan } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 
@@ -28,7 +28,10 @@ export const ofBudget = (exceeded: BudgetExceeded, plan: Plan): GenerationError.
   new GenerationError.KeyBudgetExceeded({ plan, ...exceeded })
 
 /** The refusal of a job for which the queue has no place. */
-export const ofQueue = (refusal: QueueFull | DuplicateJob | InvalidJobId, plan: Plan): GenerationError.Refusal => {
+export const ofQueue = (
+  refusal: QueueFull | DuplicateJob | InvalidJobId | InvalidPriority,
+  plan: Plan
+): GenerationError.Refusal => {
   switch (refusal._tag) {
     case "QueueFull":
       return new GenerationError.QueueFull({ plan, waitingMax: refusal.max })
@@ -37,6 +40,9 @@ export const ofQueue = (refusal: QueueFull | DuplicateJob | InvalidJobId, plan: 
       throw new Error(`The new generation is a duplicate of ${refusal.job}`)
     case "InvalidJobId":
       // Its id is a UUID.
+      throw refusal
+    case "InvalidPriority":
+      // Jobs have no priorities.
       throw refusal
   }
 }

@@ -142,8 +142,21 @@ const retry = (tables: Tables, { job: id, millis }: Retried, now: DateTime.Utc) 
   const found = tables.jobs.get(id)
   if (found === undefined) return
   const { attemptsMax, checkpoint, enqueuedAt, epoch, failures, group, job, kind, lane, payload, timeLimit } = found
-  const { uniqueKey } = found
-  const kept = { job, lane, group, epoch, kind, payload, attemptsMax, timeLimit, checkpoint, enqueuedAt, uniqueKey }
+  const { priority, uniqueKey } = found
+  const kept = {
+    job,
+    lane,
+    group,
+    epoch,
+    kind,
+    priority,
+    payload,
+    attemptsMax,
+    timeLimit,
+    checkpoint,
+    enqueuedAt,
+    uniqueKey
+  }
   const dueAt = DateTime.addDuration(now, millis)
   tables.remove(id)
   tables.delayed.set(id, { ...kept, waitingMax: undefined, dueAt, tryAt: dueAt, refusals: 0, failures: failures + 1 })
@@ -160,7 +173,8 @@ const insert = (tables: Tables, job: PlacedJob, now: DateTime.Utc) =>
     leaseUntil: undefined,
     aloneFrom: undefined,
     worker: undefined,
-    position: tables.nextPosition()
+    position: tables.nextPosition(),
+    ownPosition: undefined
   })
 
 const offeredAt = ({ workers }: Tables, now: DateTime.Utc) => Swaps.offeredKinds(offers(workers.values(), now))

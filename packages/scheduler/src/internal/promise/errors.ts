@@ -20,6 +20,9 @@ export class DuplicateJobError extends define("duplicate_job", ownMessage<Refusa
 /** The id of a new job is empty or too long, or has characters that cannot be stored. Fields: `job`, `max`. */
 export class InvalidJobIdError extends define("invalid_job_id", ownMessage<Refusal.InvalidJobId>) {}
 
+/** The priority of a new job is no whole number from 0 to `max`. Fields: `job`, `priority`, `max`. */
+export class InvalidPriorityError extends define("invalid_priority", ownMessage<Refusal.InvalidPriority>) {}
+
 /** The job does not exist, or has ended. Field: `job`. */
 export class JobNotFoundError extends define("job_not_found", ownMessage<Refusal.NotFound>) {}
 
@@ -40,6 +43,7 @@ export const errorOf = errorsByTag<Refusal.SchedulerError["reason"], SchedulerEr
   QueueFull: QueueFullError,
   DuplicateJob: DuplicateJobError,
   InvalidJobId: InvalidJobIdError,
+  InvalidPriority: InvalidPriorityError,
   NotFound: JobNotFoundError,
   AlreadyRunning: AlreadyRunningError,
   LeaseLost: LeaseLostError

@@ -4,13 +4,13 @@ import * as Rows from "@kinora/persistence/Rows"
 import { StorageError } from "@kinora/persistence/StorageError"
 import { Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { type LanesChanges, noChanges, type PlacedJob, type Promotion } from "../laneChanges.ts"
+import { type LanesChanges, noChanges, type PlacedJob } from "../laneChanges.ts"
 import { type JobPlace, StaleLanes } from "../loadedLanes.ts"
 import { aheadMax, type Restamp } from "../shares.ts"
 import type { Applied } from "../storeTypes.ts"
 import * as Delays from "./delays.ts"
 import * as JobIds from "./jobIds.ts"
-import { offeredKinds } from "./workers.ts"
+import { promote } from "./promotions.ts"
 
 /** Applies changes. */
 export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: LanesChanges) {
@@ -26,10 +26,13 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
   }
   const rest = isFirst ? { ...changes, ended: [] } : changes
   let applied: Applied = { promoted: [], restamped: 0 }
+  let hasPriorities = true
   if (
     rest.ended.length + enqueued.length + delayed.length + groups.length + lanes.length + restamped.length > 0
   ) {
     const [written] = yield* write(sql, rest, yield* DatabaseTime.now)
+    // The statement does not see the jobs that it inserts.
+    hasPriorities = written?.prioritized === true || enqueued.some(({ priority }) => priority > 0)
     if (
       written?.ended !== rest.ended.length || written.groups !== groups.length || written.lanes !== lanes.length
     ) return yield* Effect.die(new StaleLanes())
@@ -38,7 +41,7 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
   }
   if (postponed.length > 0) yield* Delays.postpone(sql, postponed, yield* DatabaseTime.now)
   if (promotions.length === 0) return applied
-  const rows = yield* promote(sql, promotions, yield* DatabaseTime.now)
+  const rows = yield* promote(sql, promotions, yield* DatabaseTime.now, hasPriorities)
   const promoted = rows.filter((row) => row.promoted)
   const expected = promotions.reduce((sum, { count }) => sum + count, 0)
   return promoted.length === expected
@@ -50,7 +53,7 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
 // internal
 // -----------------------------------------------------------------------------
 
-type Written = Omit<LanesChanges, "postponed" | "promotions" | "retried">
+type Written = Omit<LanesChanges, "postponed" | "retried">
 
 /** The index of a table refuses most duplicates, but not a delayed job with the id of another one. */
 const duplicate = () =>
@@ -78,7 +81,7 @@ const enqueuedColumns: Rows.Columns<PlacedJob> = {
   own_id: JobIds.ownIdColumn,
   lane_id: ["text", ({ lane }) => lane],
   group_id: ["text", ({ group }) => group],
-  ...Rows.fields({ epoch: "int4", kind: "text", payload: "json", state: "text", share: "float8" }),
+  ...Rows.fields({ epoch: "int4", kind: "text", priority: "int4", payload: "json", state: "text", share: "float8" }),
   checkpoint: ["json?", ({ checkpoint }) => Option.getOrNull(checkpoint)],
   failures: ["int4", ({ failures }) => failures],
   attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
@@ -89,12 +92,12 @@ const enqueuedColumns: Rows.Columns<PlacedJob> = {
 const insertJobs = (sql: SqlClient.SqlClient, enqueued: ReadonlyArray<PlacedJob>, now: Statement.Fragment) =>
   sql`
     INSERT INTO scheduler_job (
-      id, own_id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms,
-      unique_key, enqueued_at
+      id, own_id, lane_id, group_id, epoch, kind, priority, payload, checkpoint, failures, state, share, attempts_max,
+      time_limit_ms, unique_key, enqueued_at
     )
     SELECT
-      id, own_id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, state, share, attempts_max, time_limit_ms,
-      unique_key, ${now}
+      id, own_id, lane_id, group_id, epoch, kind, priority, payload, checkpoint, failures, state, share, attempts_max,
+      time_limit_ms, unique_key, ${now}
     FROM ${Rows.table("new", enqueued, enqueuedColumns, { place: "place" })}
     -- An aggregate, so that the index finds the few ids also before the table was analyzed.
     WHERE (SELECT count(*) FROM scheduler_delayed AS job WHERE job.id = new.id) = 0
@@ -145,11 +148,11 @@ const countLanes = (sql: SqlClient.SqlClient, lanes: LanesChanges["lanes"]) =>
 /**
  * Deletes and inserts jobs, and sets counters and shares. Contains only the parts that have rows,
  * since Postgres prepares each part of a statement for each execution. Returns how many jobs and
- * counters still had the values that were loaded.
+ * counters still had the values that were loaded, and whether a pending job has a priority, if some get slots.
  */
 const write = (
   sql: SqlClient.SqlClient,
-  { delayed, ended, enqueued, groups, lanes, restamped }: Written,
+  { delayed, ended, enqueued, groups, lanes, promotions, restamped }: Written,
   now: Statement.Fragment
 ) => {
   const [due, placed] = [ended.filter(isDelayed), ended.filter((job) => !isDelayed(job))]
@@ -171,13 +174,27 @@ const write = (
       ${count(enqueued, "added")} + ${count(delayed, "delayed")} AS added,
       ${count(groups, "counted_groups")} AS groups,
       ${count(lanes, "counted_lanes")} AS lanes,
-      ${count(restamped, "restamped")} AS restamped
+      ${count(restamped, "restamped")} AS restamped,
+      ${promotions.length === 0 ? sql.literal("false") : isAnyPrioritized(sql)} AS prioritized
   `)
 }
 
 const decodeWritten = Rows.decodeAll(
-  Schema.Struct({ ended: Schema.Int, added: Schema.Int, groups: Schema.Int, lanes: Schema.Int, restamped: Schema.Int })
+  Schema.Struct({
+    ended: Schema.Int,
+    added: Schema.Int,
+    groups: Schema.Int,
+    lanes: Schema.Int,
+    restamped: Schema.Int,
+    prioritized: Schema.Boolean
+  })
 )
+
+/** Whether any pending job has a priority. Ordered like the index that contains only these. */
+const isAnyPrioritized = (sql: SqlClient.SqlClient) =>
+  sql`(
+    SELECT id FROM scheduler_job WHERE state = 'pending' AND priority > 0 ORDER BY lane_id, priority DESC, position LIMIT 1
+  ) IS NOT NULL`
 
 const isDelayed = ({ state }: JobPlace) => state === "delayed"
 
@@ -188,8 +205,8 @@ const restampColumns: Rows.Columns<Restamp> = {
 
 /**
  * Sets the shares of queued jobs by the rule of `restamp` (`internal/shares.ts`). Skips locked
- * jobs, which are being claimed: their shares no longer matter. Does not count `ended` jobs, which
- * the same statement deletes but still sees.
+ * jobs, which are being claimed: their shares no longer matter, or they have got other places. Does not
+ * count `ended` jobs, which the same statement deletes but still sees.
  */
 export const restampStatement = (
   sql: SqlClient.SqlClient,
@@ -202,7 +219,7 @@ export const restampStatement = (
       SELECT locked.id, ranked.share
       FROM (
         SELECT
-          held.id, held.share AS before, held.state, held.started_at,
+          held.id, held.position, held.share AS before, held.state, held.started_at,
           least(row_number() OVER (PARTITION BY lane.id ORDER BY held.position) - 1, ${aheadMax})::float8
             / lane.weight AS share
         FROM ${Rows.table("lane", restamped, restampColumns)}
@@ -214,70 +231,11 @@ export const restampStatement = (
         ) AS held
       ) AS ranked
       CROSS JOIN LATERAL (
-        SELECT id FROM scheduler_job WHERE id = ranked.id AND state = 'queued' FOR UPDATE SKIP LOCKED
+        SELECT id FROM scheduler_job WHERE id = ranked.id AND state = 'queued' AND position = ranked.position
+        FOR UPDATE SKIP LOCKED
       ) AS locked
       WHERE ranked.state = 'queued' AND ranked.started_at IS NULL AND ranked.before <> ranked.share
     ) AS next
     WHERE job.id = next.id
     RETURNING 1
   `
-
-/**
- * Queues pending jobs: those that a worker claims first (`internal/swaps.ts`). Locks none of them,
- * since pending jobs change only under the lock of their lane.
- */
-const promote = (sql: SqlClient.SqlClient, promotions: ReadonlyArray<Promotion>, now: Statement.Fragment) =>
-  decodePromoted(sql`
-    WITH offered AS MATERIALIZED (
-      SELECT job.id, job.position, job.lane_id
-      FROM ${roomTable(promotions)}
-      CROSS JOIN LATERAL (
-        SELECT id, position, lane_id FROM scheduler_job
-        WHERE lane_id = room.lane_id AND state = 'pending' AND kind = ANY(${offeredKinds(sql, now)})
-        ORDER BY position
-        LIMIT room.count
-      ) AS job
-    ), promoted AS MATERIALIZED (
-      SELECT id, position, lane_id FROM offered
-      UNION ALL
-      SELECT job.id, job.position, job.lane_id
-      FROM ${roomTable(promotions)}
-      CROSS JOIN LATERAL (
-        SELECT id, position, lane_id FROM scheduler_job
-        WHERE lane_id = room.lane_id AND state = 'pending' AND kind <> ALL(${offeredKinds(sql, now)})
-        ORDER BY position
-        LIMIT room.count - (SELECT count(*) FROM offered WHERE offered.lane_id = room.lane_id)
-      ) AS job
-    ), in_line AS (
-      SELECT id, position, lane_id, true AS promoted FROM promoted
-      UNION ALL
-      SELECT id, position, lane_id, false FROM scheduler_job
-      WHERE id = ANY(${JobIds.keys(promotions.flatMap(({ beside }) => beside))})
-      ORDER BY position
-    ), shared AS (
-      SELECT
-        in_line.id, in_line.promoted, in_line.position,
-        least(room.ahead + row_number() OVER (PARTITION BY in_line.lane_id ORDER BY in_line.position) - 1, ${aheadMax})::float8
-          / room.weight AS share
-      FROM in_line
-      JOIN ${roomTable(promotions)} ON room.lane_id = in_line.lane_id
-      ORDER BY in_line.position
-    ), next AS MATERIALIZED (
-      SELECT id, promoted, share, nextval('scheduler_position') AS position FROM shared
-    )
-    UPDATE scheduler_job AS job SET state = 'queued', position = next.position, share = next.share
-    FROM next
-    -- The planner cannot estimate the rows of \`next\`, and reads the whole table for too high
-    -- an estimate. The array makes it use the primary key.
-    WHERE job.id = ANY(ARRAY(SELECT id FROM next)) AND job.id = next.id
-    RETURNING ${sql.literal(JobIds.idInSql)} AS id, next.promoted
-  `)
-
-const roomColumns: Rows.Columns<Promotion> = {
-  lane_id: ["text", ({ lane }) => lane],
-  ...Rows.fields({ count: "int4", ahead: "int4", weight: "int4" })
-}
-
-const roomTable = (promotions: ReadonlyArray<Promotion>) => Rows.table("room", promotions, roomColumns)
-
-const decodePromoted = Rows.decodeAll(Schema.Struct({ id: Schema.String, promoted: Schema.Boolean }))

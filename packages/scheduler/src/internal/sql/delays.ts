@@ -31,7 +31,7 @@ export const findDue = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, job
   const now = yield* DatabaseTime.now
   const rows = yield* decodeDelayed(sql`
     SELECT
-      ${sql.literal(addressColumns)}, job.epoch, job.kind, job.payload, job.attempts_max AS "attemptsMax",
+      ${sql.literal(addressColumns)}, job.epoch, job.kind, job.priority, job.payload, job.attempts_max AS "attemptsMax",
       job.time_limit_ms AS "timeLimit", job.waiting_max AS "waitingMax", job.enqueued_at AS "enqueuedAt",
       job.due_at AS "dueAt", job.try_at AS "tryAt", job.refusals,
       job.failures, job.checkpoint, job.unique_key AS "uniqueKey"
@@ -71,7 +71,7 @@ const columns: Rows.Columns<NewDelayed> = {
   own_id: JobIds.ownIdColumn,
   lane_id: ["text", ({ lane }) => lane],
   group_id: ["text", ({ group }) => group],
-  ...Rows.fields({ epoch: "int4", kind: "text", payload: "json" }),
+  ...Rows.fields({ epoch: "int4", kind: "text", priority: "int4", payload: "json" }),
   attempts_max: ["int4", ({ attemptsMax }) => attemptsMax],
   time_limit_ms: ["int8?", ({ timeLimit }) => timeLimit],
   waiting_max: ["int4?", ({ waitingMax }) => waitingMax === undefined ? undefined : toInt4(waitingMax)],
@@ -84,11 +84,12 @@ const columns: Rows.Columns<NewDelayed> = {
 export const insert = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<NewDelayed>, now: Statement.Fragment) =>
   sql`
     INSERT INTO scheduler_delayed (
-      id, own_id, lane_id, group_id, epoch, kind, payload, attempts_max, time_limit_ms, waiting_max, unique_key, enqueued_at,
-      due_at, try_at
+      id, own_id, lane_id, group_id, epoch, kind, priority, payload, attempts_max, time_limit_ms, waiting_max, unique_key,
+      enqueued_at, due_at, try_at
     )
     SELECT
-      id, own_id, lane_id, group_id, epoch, kind, payload, attempts_max, time_limit_ms, waiting_max, unique_key, ${now},
+      id, own_id, lane_id, group_id, epoch, kind, priority, payload, attempts_max, time_limit_ms, waiting_max, unique_key,
+      ${now},
       coalesce(due_at, ${now} + due_in * interval '1 millisecond'),
       coalesce(due_at, ${now} + due_in * interval '1 millisecond')
     FROM ${Rows.table("new", jobs, columns)}
@@ -112,15 +113,16 @@ export const retry = Effect.fnUntraced(
         USING ${Rows.table("failed", jobs, retriedColumns)}
         WHERE job.id = failed.id AND job.state = 'running' AND job.epoch = failed.epoch
         RETURNING
-          job.id, job.own_id, job.lane_id, job.group_id, job.epoch, job.kind, job.payload, job.checkpoint, job.failures,
-          job.attempts_max, job.time_limit_ms, job.unique_key, job.enqueued_at, ${now} + failed.millis * interval '1 millisecond' AS due_at
+          job.id, job.own_id, job.lane_id, job.group_id, job.epoch, job.kind, job.priority, job.payload, job.checkpoint,
+          job.failures, job.attempts_max, job.time_limit_ms, job.unique_key, job.enqueued_at,
+          ${now} + failed.millis * interval '1 millisecond' AS due_at
       )
       INSERT INTO scheduler_delayed (
-        id, own_id, lane_id, group_id, epoch, kind, payload, checkpoint, failures, attempts_max, time_limit_ms,
+        id, own_id, lane_id, group_id, epoch, kind, priority, payload, checkpoint, failures, attempts_max, time_limit_ms,
         unique_key, enqueued_at, due_at, try_at
       )
       SELECT
-        id, own_id, lane_id, group_id, epoch, kind, payload, checkpoint, failures + 1, attempts_max, time_limit_ms,
+        id, own_id, lane_id, group_id, epoch, kind, priority, payload, checkpoint, failures + 1, attempts_max, time_limit_ms,
         unique_key, enqueued_at, due_at, due_at
       FROM ended
       RETURNING 1
@@ -161,6 +163,7 @@ const decodeDelayed = Rows.decodeAll(Schema.Struct({
   ...addressFields,
   epoch: Schema.Int,
   kind: Schema.String,
+  priority: Schema.Int,
   payload: Schema.Json,
   attemptsMax: Schema.Int,
   timeLimit: Schema.NullOr(Rows.int8),

@@ -6,7 +6,7 @@ import * as Rows from "@kinora/persistence/Rows"
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import type { Statement } from "effect/sql"
-import type { JobId } from "../ids.ts"
+import { isUuid, type JobId } from "../ids.ts"
 
 /** Returns the key of a job: its id if that is a UUID, else a UUID of version 8 with 122 bits of the SHA-256 of the text. */
 export const keyOf = (job: JobId): string => isUuid(job) ? job : derived(job)
@@ -35,10 +35,6 @@ export const withIds = <Job extends { readonly job: JobId }>(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const isUuid = (job: JobId): boolean => uuid.test(job)
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 const derived = (text: string): string => {
   const bytes = sha256(utf8ToBytes(text)).subarray(0, 16)

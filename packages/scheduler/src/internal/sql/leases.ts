@@ -4,59 +4,12 @@ import * as Rows from "@kinora/persistence/Rows"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { Lease } from "../../Job.ts"
-import type { JobId } from "../ids.ts"
 import * as KindName from "../kindName.ts"
 import type { Release } from "../requests.ts"
 import { startedShare } from "../shares.ts"
-import type { AloneQuestion, Checkpoint, ClaimTerms, LeaseTerms, RescueTerms } from "../storeTypes.ts"
+import type { AloneQuestion, Checkpoint, LeaseTerms, RescueTerms } from "../storeTypes.ts"
 import * as JobIds from "./jobIds.ts"
 import { claimedColumns, decodeClaimed, decodeIds, toAddress, toClaimed } from "./rows.ts"
-
-/** Claims jobs for a worker. */
-export const claim = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms: ClaimTerms) {
-  const now = yield* DatabaseTime.now
-  const rows = yield* decodeClaimed(
-    terms.alone ? claimAloneStatement(sql, terms, now) : claimStatement(sql, terms, now)
-  )
-  return rows.toSorted((a, b) => a.share - b.share).map(toClaimed)
-})
-
-/** Claims one job, which the unit has enqueued. */
-export const claimJob = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms: LeaseTerms, job: JobId) {
-  const now = yield* DatabaseTime.now
-  const [row] = yield* decodeClaimed(sql`
-    WITH next AS MATERIALIZED (
-      SELECT id FROM scheduler_job
-      WHERE id = ANY(${JobIds.keys([job])}) AND state = 'queued' AND alone_from IS NULL AND ${holds(sql, terms, now)}
-    )
-    ${claimNext(sql, terms, now)}
-  `)
-  return row && toClaimed(row)
-})
-
-/**
- * The statement of `claim`. The indexes contain only queued jobs, by kind, share and position,
- * and Postgres merges the ranges of the kinds, so the cost depends neither on how many jobs and
- * lanes there are nor on the jobs of other kinds. Jobs are locked one by one in the merged order,
- * so no job is locked that is not claimed. SKIP LOCKED keeps workers from waiting for each other's
- * jobs, and MATERIALIZED keeps a plan from applying the limit twice.
- */
-export const claimStatement: ClaimStatement = (sql, terms, now) =>
-  sql`
-    WITH next AS MATERIALIZED (
-      SELECT locked.id
-      FROM (${queuedInOrder(sql, terms)}) AS queued
-      CROSS JOIN LATERAL (
-        SELECT id FROM scheduler_job
-        WHERE id = queued.id AND state = 'queued' AND alone_from IS NULL
-        FOR UPDATE SKIP LOCKED
-      ) AS locked
-      WHERE ${holds(sql, terms, now)}
-      ORDER BY queued.share, queued.position
-      LIMIT ${terms.limit}
-    )
-    ${claimNext(sql, terms, now)}
-  `
 
 /**
  * Takes over the jobs of lost workers, and those that exceeded their time limit while they
@@ -171,56 +124,16 @@ export const release = (sql: SqlClient.SqlClient, leases: ReadonlyArray<Release>
     `
   })
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-type ClaimStatement = (
-  sql: SqlClient.SqlClient,
-  terms: ClaimTerms,
-  now: Statement.Fragment
-) => Statement.Statement<unknown>
-
-const claimAloneStatement: ClaimStatement = (sql, terms, now) =>
-  sql`
-    WITH next AS MATERIALIZED (
-      SELECT id FROM scheduler_job AS job
-      WHERE state = 'queued' AND alone_from <= ${now}
-        AND ${isClaimed(sql, terms)}
-        AND group_id <> ALL(${Rows.array("text", terms.except)})
-        AND ${holds(sql, terms, now)}
-      ORDER BY alone_from, position
-      LIMIT ${Math.min(1, terms.limit)}
-      FOR UPDATE SKIP LOCKED
-    )
-    ${claimNext(sql, terms, now)}
-  `
-
 /** Whether the lease of the worker holds. Evaluated once per statement, since it depends on no other row. */
-const holds = (sql: SqlClient.SqlClient, { lease }: LeaseTerms, now: Statement.Fragment) =>
+export const holds = (sql: SqlClient.SqlClient, { lease }: LeaseTerms, now: Statement.Fragment) =>
   sql`EXISTS (SELECT 1 FROM scheduler_worker AS own WHERE own.lease = ${lease} AND own.until > ${now})`
 
 /** Whether the rescuer has leased a job, but does not run it. */
 const abandoned = (sql: SqlClient.SqlClient, { held, lease }: RescueTerms) =>
   held === undefined ? sql`` : sql`OR (lease = ${lease} AND id <> ALL(${JobIds.keys(held)}))`
 
-/** Leases the locked jobs of `next` to the worker. */
-const claimNext = (sql: SqlClient.SqlClient, terms: LeaseTerms, now: Statement.Fragment) =>
-  sql`
-    UPDATE scheduler_job AS job SET
-      state = 'running',
-      epoch = job.epoch + 1,
-      attempt = job.attempt + 1,
-      started_at = coalesce(job.started_at, ${now}),
-      lease = ${terms.lease},
-      worker = ${terms.worker}
-    FROM next
-    WHERE job.id = next.id
-    RETURNING ${sql.literal(claimedColumns)}, ${now} AS "claimedAt"
-  `
-
 /** Whether a claim selects the row `job`, by its kind. */
-const isClaimed = (
+export const isClaimed = (
   sql: SqlClient.SqlClient,
   { kinds, resumableKinds = [] }: Pick<AloneQuestion, "kinds" | "resumableKinds">
 ) =>
@@ -229,33 +142,9 @@ const isClaimed = (
     OR (job.resumable AND job.kind = ANY(${Rows.array("text", resumableKinds)}))
   )`
 
-/** Jobs that a claim can skip at least, because other claims and units have locked them. It finds the jobs behind more of them at the next poll. */
-const skippedMax = 256
-
-/**
- * Queued jobs that a claim selects by share and position, without those of some groups. Reads the first
- * ones of each kind from an index, and sorts them together. The limit is a literal, since a
- * prepared statement is planned without the values of its parameters, and the plan for an unknown
- * limit sorts all queued jobs. It is rounded, so that there are few statements.
- */
-const queuedInOrder = (sql: SqlClient.SqlClient, { except, kinds, limit, resumableKinds }: ClaimTerms) => {
-  const lookedAt = sql.literal(String(skippedMax + 16 * Math.ceil(limit / 16)))
-  const others = except.length === 0 ? sql`` : sql`AND group_id <> ALL(${Rows.array("text", except)})`
-  const ofKind = (kind: string, resumable: Statement.Fragment) =>
-    sql`
-      SELECT id, share, position FROM (
-        SELECT id, share, position FROM scheduler_job
-        WHERE state = 'queued' AND kind = ${kind} AND alone_from IS NULL ${resumable} ${others}
-        ORDER BY share, position
-        LIMIT ${lookedAt}
-      ) AS of_kind
-    `
-  const ranges = [
-    ...kinds.map((kind) => ofKind(kind, sql``)),
-    ...resumableKinds.map((kind) => ofKind(kind, sql`AND resumable`))
-  ]
-  return sql`${sql.join(" UNION ALL ", false)(ranges)} ORDER BY share, position`
-}
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
 
 /** SQL expression for the time at which the time limit of a started job passes. */
 const endInSql = "started_at + time_limit_ms * interval '1 millisecond'"

@@ -47,12 +47,12 @@ const decodePlaceRows = Rows.decodeAll(
 
 /** Columns of a `JobStatus`. */
 export const statusColumns =
-  `${stateColumns}, job.kind, job.attempt, job.failures, job.enqueued_at AS "enqueuedAt", job.worker,
+  `${stateColumns}, job.kind, job.attempt, job.failures, job.priority, job.enqueued_at AS "enqueuedAt", job.worker,
     NULL::timestamptz AS "dueAt"`
 
 /** The same columns, from `scheduler_delayed AS job`. */
 export const delayedStatusColumns =
-  `${addressColumns}, 'delayed', job.epoch, job.kind, 0, job.failures, job.enqueued_at, NULL, job.due_at`
+  `${addressColumns}, 'delayed', job.epoch, job.kind, 0, job.failures, job.priority, job.enqueued_at, NULL, job.due_at`
 
 const StatusRow = Schema.Struct({
   ...addressFields,
@@ -61,6 +61,7 @@ const StatusRow = Schema.Struct({
   epoch: Schema.Int,
   attempt: Schema.Int,
   failures: Schema.Int,
+  priority: Schema.Int,
   enqueuedAt: Rows.timestamptz,
   worker: Schema.NullOr(Schema.String),
   dueAt: Schema.NullOr(Rows.timestamptz)
@@ -115,6 +116,17 @@ export const decodeClaimed = <E, R>(
   Effect.map(decodeClaimedRows(statement), (rows) => rows.toSorted((a, b) => a.position < b.position ? -1 : 1))
 
 const decodeClaimedRows = Rows.decodeAll(ClaimedRow)
+
+/** Decodes rows like `decodeClaimed`, or one row without a job. `isAhead`: whether nothing was claimed because a job comes before others. */
+export const decodeClaimedUnlessAhead = <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
+  Effect.gen(function*() {
+    const found = yield* statement
+    const nothing = found.find(isNothing)
+    const rows = nothing === undefined ? yield* decodeClaimed(Effect.succeed(found)) : []
+    return { isAhead: nothing?.isAhead ?? false, rows }
+  })
+
+const isNothing = Schema.is(Schema.Struct({ job: Schema.Null, isAhead: Schema.Boolean }))
 
 /** The address of a job. */
 export const toAddress = ({ group, job, lane }: typeof ClaimedRow.Type): JobAddress => ({ job, lane, group })

@@ -6,6 +6,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { LaneId } from "../ids.ts"
 import type { Swapped } from "../storeTypes.ts"
 import { restampStatement } from "./changes.ts"
+import { ageInSql } from "./priorities.ts"
 import { addressColumns, addressFields } from "./rows.ts"
 import { offeredKinds } from "./workers.ts"
 
@@ -68,15 +69,16 @@ const decodeLanes = Rows.decodeAll(Schema.Struct({ lane: Schema.String, weight: 
 const exchange = (sql: SqlClient.SqlClient, lanes: ReadonlyArray<LaneId>, limit: number, now: Statement.Fragment) =>
   sql`
     WITH stranded AS MATERIALIZED (
-      SELECT id, lane_id, position FROM scheduler_job
+      SELECT id, lane_id, priority, ${sql.literal(ageInSql)} AS age FROM scheduler_job
       WHERE lane_id = ANY(${Rows.array("text", lanes)}) AND state = 'queued' AND started_at IS NULL
         AND kind <> ALL(${offeredKinds(sql, now)})
       ORDER BY id
       FOR UPDATE SKIP LOCKED
     ), displaced AS (
-      SELECT id, lane_id, row_number() OVER (PARTITION BY lane_id ORDER BY position DESC) AS rank FROM stranded
+      SELECT id, lane_id, row_number() OVER (PARTITION BY lane_id ORDER BY priority, age DESC) AS rank FROM stranded
     ), promoted AS (
-      SELECT id, lane_id, row_number() OVER (PARTITION BY lane_id ORDER BY position) AS rank FROM scheduler_job
+      SELECT id, lane_id, row_number() OVER (PARTITION BY lane_id ORDER BY priority DESC, position) AS rank
+      FROM scheduler_job
       WHERE lane_id = ANY(${Rows.array("text", lanes)}) AND state = 'pending' AND kind = ANY(${offeredKinds(sql, now)})
     ), pairs AS MATERIALIZED (
       SELECT lane_id, rank, promoted.id AS promoted, displaced.id AS displaced
@@ -96,6 +98,7 @@ const exchange = (sql: SqlClient.SqlClient, lanes: ReadonlyArray<LaneId>, limit:
     UPDATE scheduler_job AS job SET
       state = CASE WHEN moved.is_promoted THEN 'queued' ELSE 'pending' END,
       position = moved.position,
+      own_position = NULL,
       share = 0
     FROM moved
     WHERE job.id = ANY(ARRAY(SELECT id FROM moved)) AND job.id = moved.id

@@ -1,0 +1,109 @@
+/** The statement that gives free slots to pending jobs. `internal/swaps.ts` has the same rules as pure functions. */
+import * as Rows from "@kinora/persistence/Rows"
+import { Schema } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import type { Promotion } from "../laneChanges.ts"
+import { aheadMax } from "../shares.ts"
+import * as JobIds from "./jobIds.ts"
+import { offeredKinds } from "./workers.ts"
+
+/** Queues pending jobs (`promoteStatement`), and the jobs beside them. */
+export const promote = (...parameters: Parameters<typeof promoteStatement>) =>
+  decodePromoted(promoteStatement(...parameters))
+
+/**
+ * Queues pending jobs: those that a worker claims first (`internal/swaps.ts`). Locks none of them,
+ * since pending jobs change only under the lock of their lane. `hasPriorities`: whether pending jobs can have priorities.
+ */
+export const promoteStatement = (
+  sql: SqlClient.SqlClient,
+  promotions: ReadonlyArray<Promotion>,
+  now: Statement.Fragment,
+  hasPriorities: boolean
+) => {
+  const ranges = hasPriorities ? rangesByPriority : rangesByPosition
+  return sql`
+    WITH ${inLine(sql, promotions, now, ranges)}, in_line AS (
+      ${chosen(sql, ranges.length, sql`id, position, lane_id, true AS promoted`)}
+      UNION ALL
+      SELECT id, position, lane_id, false FROM scheduler_job
+      WHERE id = ANY(${JobIds.keys(promotions.flatMap(({ beside }) => beside))})
+      ORDER BY position
+    ), shared AS (
+      SELECT
+        in_line.id, in_line.promoted, in_line.position,
+        least(room.ahead + row_number() OVER (PARTITION BY in_line.lane_id ORDER BY in_line.position) - 1, ${aheadMax})::float8
+          / room.weight AS share
+      FROM in_line
+      JOIN ${roomTable(promotions)} ON room.lane_id = in_line.lane_id
+      ORDER BY in_line.position
+    ), next AS MATERIALIZED (
+      SELECT id, promoted, share, nextval('scheduler_position') AS position FROM shared
+    )
+    UPDATE scheduler_job AS job SET state = 'queued', position = next.position, share = next.share
+    FROM next
+    -- The planner cannot estimate the rows of \`next\`, and reads the whole table for too high
+    -- an estimate. The array makes it use the primary key.
+    WHERE job.id = ANY(ARRAY(SELECT id FROM next)) AND job.id = next.id
+    RETURNING ${sql.literal(JobIds.idInSql)} AS id, next.promoted
+  `
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Pending jobs of a lane that get slots before those of the next range, and their order. */
+interface Range {
+  readonly condition: string
+  readonly order: string
+}
+
+const rangesByPosition: ReadonlyArray<Range> = ["kind = ANY", "kind <> ALL"].map((condition) => ({
+  condition,
+  order: "position"
+}))
+
+/** Two indexes have the jobs with and without a priority, so that none is read past the other ones. */
+const rangesByPriority = rangesByPosition.flatMap(({ condition, order }): ReadonlyArray<Range> => [
+  { condition: `priority > 0 AND ${condition}`, order: `priority DESC, ${order}` },
+  { condition: `priority = 0 AND ${condition}`, order }
+])
+
+/** The next jobs of each range, in one part of a statement per range. Each fills up what those before it have left. */
+const inLine = (
+  sql: SqlClient.SqlClient,
+  promotions: ReadonlyArray<Promotion>,
+  now: Statement.Fragment,
+  ranges: ReadonlyArray<Range>
+) =>
+  sql.csv(ranges.map(({ condition, order }, index) =>
+    sql`${sql.literal(`range_${index}`)} AS MATERIALIZED (
+      SELECT job.id, job.position, job.lane_id
+      FROM ${roomTable(promotions)}
+      CROSS JOIN LATERAL (
+        SELECT id, position, lane_id FROM scheduler_job
+        WHERE lane_id = room.lane_id AND state = 'pending' AND ${sql.literal(condition)}(${offeredKinds(sql, now)})
+        ORDER BY ${sql.literal(order)}
+        LIMIT room.count ${index === 0 ? sql`` : sql`- (${countChosen(sql, index)})`}
+      ) AS job
+    )`
+  ))
+
+/** The jobs of the first ranges. */
+const chosen = (sql: SqlClient.SqlClient, count: number, columns: Statement.Fragment) =>
+  sql.join(" UNION ALL ", false)(
+    Array.from({ length: count }, (_, index) => sql`SELECT ${columns} FROM ${sql.literal(`range_${index}`)}`)
+  )
+
+const countChosen = (sql: SqlClient.SqlClient, count: number) =>
+  sql`SELECT count(*) FROM (${chosen(sql, count, sql`lane_id`)}) AS chosen WHERE chosen.lane_id = room.lane_id`
+
+const roomColumns: Rows.Columns<Promotion> = {
+  lane_id: ["text", ({ lane }) => lane],
+  ...Rows.fields({ count: "int4", ahead: "int4", weight: "int4" })
+}
+
+const roomTable = (promotions: ReadonlyArray<Promotion>) => Rows.table("room", promotions, roomColumns)
+
+const decodePromoted = Rows.decodeAll(Schema.Struct({ id: Schema.String, promoted: Schema.Boolean }))
