@@ -15,6 +15,7 @@ import { check, findBalances } from "./internal/balances.ts"
 import * as Check from "./internal/check.ts"
 import type { Day } from "./internal/Day.ts"
 import { expire } from "./internal/expire.ts"
+import { type ForgetCommand, type Forgotten, makeForget } from "./internal/forget.ts"
 import * as LoadedBooks from "./internal/loadedBooks.ts"
 import { revoke, type RevokeCommand, type Revoked } from "./internal/revokeLot.ts"
 import { makeSetOperations } from "./internal/setOperations.ts"
@@ -28,7 +29,7 @@ import * as MemoryLedgerStore from "./MemoryLedgerStore.ts"
 import * as SqlLedgerStore from "./SqlLedgerStore.ts"
 import type { Transaction } from "./Transaction.ts"
 
-export type { Discrepancy, RevokeCommand, Revoked, TrialBalance, Verification }
+export type { Discrepancy, ForgetCommand, Forgotten, RevokeCommand, Revoked, TrialBalance, Verification }
 
 /** A call that fails with the refusal of its command. */
 type Single<Command, A> = (command: Command) => Effect.Effect<A, LedgerError.LedgerError | StorageError>
@@ -118,7 +119,7 @@ export class Ledger extends Context.Service<Ledger, {
    * for the functions of the `Books` module. An account without transactions has empty
    * books. Dies outside of a unit of work.
    */
-  readonly load: (request: LoadRequest) => Effect.Effect<Books.Books, StorageError>
+  readonly load: (request: LoadedBooks.LoadRequest) => Effect.Effect<Books.Books, StorageError>
   /**
    * Writes the changes that the books carry, in one statement, and returns the books
    * without changes.
@@ -140,6 +141,16 @@ export class Ledger extends Context.Service<Ledger, {
   readonly expire: (
     options: { readonly at: DateTime.Utc; readonly limit?: number | undefined }
   ) => Effect.Effect<{ readonly lots: number; readonly credits: number; readonly holds: number }, StorageError>
+
+  /**
+   * Erases an account: releases its open holds, books what is left in its lots as expired, and replaces its name and its
+   * references by random ones, which no command can use. Amounts, times, ids and the links between transactions stay, so the
+   * books balance. Afterwards the name is unknown, as if it had never been used: a later command on it begins a new account.
+   *
+   * Works in batches of `limit` transactions, each a unit of work of its own, or all in the transaction of the caller. If a
+   * call ends early, another one continues. Idempotent.
+   */
+  readonly forget: (command: ForgetCommand) => Effect.Effect<Forgotten, StorageError>
 
   /** The maximum number of references in one unit of work, and of lots and holds in one call of `expire`. */
   readonly setMax: number
@@ -196,20 +207,6 @@ export interface LedgerOptions {
   readonly foldMax?: number | undefined
 }
 
-/** The accounts and references that a unit of work is going to decide on. */
-interface LoadRequest {
-  /** References that commands will charge or refund. Others are a defect. */
-  readonly charges?: ReadonlyArray<{ readonly account: string; readonly reference: string }> | undefined
-  /** References that commands will grant. Others are a defect. */
-  readonly grants?: ReadonlyArray<{ readonly account: string; readonly reference: string }> | undefined
-  /** References that commands will hold, capture or release. Others are a defect. */
-  readonly holds?: ReadonlyArray<{ readonly account: string; readonly reference: string }> | undefined
-  /** The earliest `at` of the commands. */
-  readonly at: DateTime.Utc
-  /** The latest `at` of the commands. Default: `at`. */
-  readonly until?: DateTime.Utc | undefined
-}
-
 /** The balances of an account. */
 export interface Balances {
   readonly account: string
@@ -246,6 +243,7 @@ const make = Effect.fnUntraced(function*(options: LedgerOptions) {
       Check.limit("The limit of an expiry sweep", limit, setMax)
       return yield* expire({ books, store, at, limit })
     }, atomically),
+    forget: yield* makeForget({ books, setMax }),
     check: Effect.fn("Ledger.check")((command) => check({ ...command, store, lotsMax })),
     balances: Effect.fn("Ledger.balances")((account, at) => findBalances({ store, account, at, lotsMax })),
     entries: Effect.fn("Ledger.entries")(({ account, before, limit = 100, reference }) => {

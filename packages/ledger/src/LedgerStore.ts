@@ -26,6 +26,20 @@ export class LedgerStore extends Context.Service<LedgerStore, {
    */
   readonly findExpired: (at: DateTime.Utc, limit: number) => Effect.Effect<Stored.Expired, StorageError>
   /**
+   * Locks an account until the unit of work ends. Finds up to `limit` of its open holds and, if they are fewer, up to as many
+   * of its lots that are not closed. Returns `undefined` if the account does not exist, and does not create it.
+   */
+  readonly lockAndFindOpen: (
+    account: string,
+    limit: number
+  ) => Effect.Effect<Stored.Expired | undefined, StorageError>
+  /**
+   * Moves a batch of an account that this unit of work has locked, and that has neither open holds nor open lots, to another
+   * name, and replaces references. When all is moved, deletes the account. Until then, `audit` counts what is moved to the
+   * account, and `findAccounts` does not return its new name.
+   */
+  readonly forget: (query: Stored.ForgetQuery) => Effect.Effect<Stored.ForgottenRows, StorageError>
+  /**
    * Finds the account's lots that are not empty and expire after `at`, its counters of `day`, and its open holds. Takes no
    * locks.
    */

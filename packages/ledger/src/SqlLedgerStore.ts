@@ -16,6 +16,7 @@ import { findBooks } from "./internal/sql/findBooks.ts"
 import { findExpired } from "./internal/sql/findExpired.ts"
 import { findMoved } from "./internal/sql/findMoved.ts"
 import { findTransactions } from "./internal/sql/findTransactions.ts"
+import { forget, lockAndFindOpen } from "./internal/sql/forget.ts"
 import { load } from "./internal/sql/load.ts"
 import { save } from "./internal/sql/save.ts"
 import { LedgerStore } from "./LedgerStore.ts"
@@ -33,6 +34,9 @@ export const layer: Layer.Layer<LedgerStore, never, SqlClient.SqlClient> = Layer
       load: (query) => load(sql, query).pipe(mapSql("LedgerStore.load")),
       save: (changes) => save(sql, changes).pipe(mapSql("LedgerStore.save")),
       findExpired: (at, limit) => findExpired(sql, at, limit).pipe(mapSql("LedgerStore.findExpired")),
+      lockAndFindOpen: (account, limit) =>
+        lockAndFindOpen(sql, account, limit).pipe(mapSql("LedgerStore.lockAndFindOpen")),
+      forget: (query) => forget(sql, query).pipe(mapSql("LedgerStore.forget")),
       findBalances: ({ account, at, day, lotsMax }) =>
         findBooks(sql, {
           accounts: [account],

@@ -132,6 +132,13 @@ export interface Ledger extends AsyncDisposable {
   readonly revoke: (
     command: Call & { readonly account: string; readonly lot: string }
   ) => Promise<Plain<Service.Revoked>>
+  /**
+   * Erases an account: its holds and lots are ended, and its name and its references are replaced by random ones. Repeat a call
+   * that was ended early. `limit` is the maximum number of transactions in one unit of work. Default 500.
+   */
+  readonly forget: (
+    command: Call & { readonly account: string; readonly limit?: number | undefined }
+  ) => Promise<Service.Forgotten>
   /** Returns the balances of an account. */
   readonly balances: (query: Call & { readonly account: string }) => Promise<Plain<Service.Balances>>
   /** Returns transactions of an account, newest first. */
@@ -197,6 +204,8 @@ export const createLedger = async (options: CreateLedgerOptions): Promise<Ledger
         if (lot === undefined) return Effect.die(new TypeError(`Expected the id of a lot, lot_…, got "${command.lot}"`))
         return revoke({ account: command.account, lot, at })
       }),
+    forget: ({ limit, ...command }) =>
+      call(command, ({ forget }, at) => forget({ account: command.account, limit, at })),
     balances: (query) => call(query, ({ balances }, at) => balances(query.account, at)),
     entries: (query) =>
       call(query, ({ entries }) => {

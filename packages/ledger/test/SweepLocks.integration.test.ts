@@ -45,4 +45,30 @@ layer(Backends.over(TestDatabase.postgres))("A sweep", (it) => {
         assert.strictEqual((yield* ledger.balances(account, at)).held, 0)
       }
     }))
+
+  it.effect("finds nothing of an account that is forgotten while it waits for it, and does not store its name again", () =>
+    Effect.gen(function*() {
+      const ledger = yield* Ledger
+      const sql = yield* SqlClient.SqlClient
+      const { atomically } = yield* UnitOfWork.UnitOfWork
+      const account = "forgotten"
+      yield* ledger.grant(grantOf(account, 3, { expiresAt: after({ hours: 1 }) }))
+      const begun = yield* Latch.make()
+      const finish = yield* Latch.make()
+      const transaction = yield* Effect.forkChild(atomically(Effect.gen(function*() {
+        yield* ledger.forget({ account, at: after({ hours: 0 }) })
+        yield* begun.open
+        yield* finish.await
+      })))
+      yield* begun.await
+      const waiting = yield* Effect.forkChild(ledger.expire({ at: after({ hours: 2 }) }), { startImmediately: true })
+      const waits = sql`
+        SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+      `
+      while ((yield* waits).length === 0);
+      yield* finish.open
+      yield* Fiber.join(transaction)
+      assert.deepStrictEqual(yield* Fiber.join(waiting), { holds: 0, lots: 0, credits: 0 })
+      assert.deepStrictEqual(yield* sql`SELECT FROM ledger_account WHERE id = ${account}`, [])
+    }))
 })

@@ -64,6 +64,7 @@ const kept: ReadonlyArray<readonly [table: string, rows: string]> = [
   ["ledger_lot", "lots of credits"],
   ["ledger_quota", "one per account, day and kind with a Studio job; `verify` compares it with the entries"],
   ["ledger_hold", "holds of credits of an embedding program; Kinora itself has none"],
+  ["ledger_forgetting", "accounts of an embedding program whose erasure has begun; Kinora itself has none"],
   ["accounts_movement", "deposits, and renewals of plans"],
   ["ledger_account", "one per account"],
   ["accounts_account", "accounts"],

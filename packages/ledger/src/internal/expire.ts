@@ -38,14 +38,16 @@ export const expire = Effect.fnUntraced(function*({ at, books, limit, store }: {
 
 /**
  * Books the credits that are left in an expired lot as expired, and closes the lot.
- * `undefined` means that the lot has not expired at `at` or is closed already.
+ * `undefined` means that the lot has not expired at `at`, is closed already, or belongs to an account that is being forgotten.
  */
 export const expireLot = (
   books: Books,
   command: { readonly account: string; readonly lot: LotId; readonly at: DateTime.Utc }
 ): Decided<Books, { readonly credits: number } | undefined> => {
   const account = State.accountOf(books, command.account)
-  const lot = State.lotOf(account, command.lot)
-  if (lot.closed || !isExpired(lot, State.storageTime(books, command.at))) return { state: books, value: undefined }
+  const lot = account.lots.find(({ id }) => id === command.lot)
+  if (lot === undefined || lot.closed || !isExpired(lot, State.storageTime(books, command.at))) {
+    return { state: books, value: undefined }
+  }
   return { state: closeLot(books, lot, command.at), value: { credits: lot.remaining } }
 }

@@ -24,15 +24,24 @@ interface Named {
   readonly reference: string
 }
 
-/** References and lots to load. */
-export interface Request {
+/** The accounts and references that a unit of work is going to decide on. */
+export interface LoadRequest {
+  /** References that commands will charge or refund. Others are a defect. */
   readonly charges?: ReadonlyArray<Named> | undefined
+  /** References that commands will grant. Others are a defect. */
   readonly grants?: ReadonlyArray<Named> | undefined
+  /** References that commands will hold, capture or release. Others are a defect. */
   readonly holds?: ReadonlyArray<Named> | undefined
-  /** Expired lots to close. */
-  readonly lots?: ReadonlyArray<ExpiredLot> | undefined
+  /** The earliest `at` of the commands. */
   readonly at: DateTime.Utc
+  /** The latest `at` of the commands. Default: `at`. */
   readonly until?: DateTime.Utc | undefined
+}
+
+/** References and lots to load. */
+export interface Request extends LoadRequest {
+  /** Lots to close. */
+  readonly lots?: ReadonlyArray<ExpiredLot> | undefined
 }
 
 /** The two operations. */

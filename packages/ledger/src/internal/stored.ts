@@ -110,6 +110,27 @@ export interface ExpiredLot {
   readonly lot: LotId
 }
 
+/** A batch of an account to forget, which is locked and has neither open holds nor open lots. */
+export interface ForgetQuery {
+  readonly account: string
+  /** The new name of the account, unless an earlier batch has begun with another one. */
+  readonly name: string
+  /** Moves transactions with greater stored references than this one. */
+  readonly after: string
+  /** Moves up to so many transactions and, in the last batches, lots and counters. At most 5 more transactions share the last reference. */
+  readonly limit: number
+}
+
+/** The result of a batch. */
+export interface ForgottenRows {
+  /** The number of moved transactions. */
+  readonly transactions: number
+  /** Where the next batch begins: after the last moved reference, or at the start. */
+  readonly after: string
+  /** Whether the account does not exist any more. */
+  readonly isForgotten: boolean
+}
+
 /** The account and the time to find balances for. */
 export interface BalancesQuery {
   readonly account: string

@@ -3,11 +3,14 @@ import type { MemoryBackend, MemoryMap } from "@kinora/persistence/UnitOfWork"
 import type { Hold } from "../../Hold.ts"
 import type { Lot, LotId } from "../../Lot.ts"
 import type { Transaction, TransactionId } from "../../Transaction.ts"
+import * as Book from "../Book.ts"
 import type { OpenHolds, QuotaCount, TransactionName } from "../stored.ts"
 
 /** All books. Changes belong to the open unit of work. */
 export interface Cells {
   readonly accounts: MemoryMap<string, string>
+  /** The new names of accounts that are being forgotten. */
+  readonly forgetting: MemoryMap<string, string>
   readonly lots: MemoryMap<LotId, Lot>
   /** Ids of lots that are not closed, by account. */
   readonly openLots: MemoryMap<string, ReadonlySet<LotId>>
@@ -26,6 +29,7 @@ export interface Cells {
 /** Creates empty books. */
 export const make = (memory: MemoryBackend["Service"]): Cells => ({
   accounts: memory.makeMap(),
+  forgetting: memory.makeMap(),
   lots: memory.makeMap(),
   openLots: memory.makeMap(),
   quotas: memory.makeMap(),
@@ -43,6 +47,10 @@ export const keyOf = ({ account, kind, part = "", reference }: TransactionName):
 /** The key of a hold. */
 export const holdKeyOf = ({ account, reference }: Pick<Hold, "account" | "reference">): string =>
   `${account}\n${reference}`
+
+/** The key of a counter. */
+export const quotaKeyOf = ({ account, day, kind }: Pick<QuotaCount, "account" | "day" | "kind">): string =>
+  `${account}\n${Book.ofQuota(kind, day)}`
 
 /** Returns the sums of the open holds of an account, if it has any. */
 export const openHoldsOf = ({ openHolds }: Cells, account: string): ReadonlyArray<OpenHolds> =>

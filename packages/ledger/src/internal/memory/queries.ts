@@ -4,7 +4,7 @@ import type { Transaction } from "../../Transaction.ts"
 import type { Audited, AuditQuery, BalancesQuery, Expired, FoundBalances, TransactionsQuery } from "../stored.ts"
 import { classOf, type Moved } from "../trialBalance.ts"
 import { audit as auditBooks } from "./audit.ts"
-import { byExpiry, type Cells, findLiveLots, openHoldsOf } from "./cells.ts"
+import { byExpiry, type Cells, findLiveLots, openHoldsOf, quotaKeyOf } from "./cells.ts"
 
 /** Finds holds and lots whose expiry is not booked, oldest expiry first. */
 export const findExpired = (cells: Cells, at: DateTime.Utc, limit: number): Expired => {
@@ -46,17 +46,35 @@ export const findTransactions = (
     .slice(0, limit)
 
 /** Finds accounts after one, in order. */
-export const findAccounts = ({ accounts }: Cells, after: string, limit: number): ReadonlyArray<string> =>
-  Array.from(accounts.values()).filter((id) => id > after).toSorted().slice(0, limit)
+export const findAccounts = (
+  { accounts, forgetting }: Cells,
+  after: string,
+  limit: number
+): ReadonlyArray<string> => {
+  const begun = new Set(forgetting.values())
+  return Array.from(accounts.values()).filter((id) => id > after && !begun.has(id)).toSorted().slice(0, limit)
+}
 
-/** Compares books and stored figures of some accounts. */
+/** Compares books and stored figures of some accounts, each with what is moved already if it is being forgotten. */
 export const audit = (cells: Cells, { accounts, discrepanciesMax }: AuditQuery): Audited => {
-  const isRequested = ({ account }: { readonly account: string }) => accounts.includes(account)
+  const owners = new Map(accounts.flatMap((account) => {
+    const name = cells.forgetting.get(account)
+    return [account, ...name === undefined ? [] : [name]].map((id) => [id, account])
+  }))
+  const requested = <Row extends { readonly account: string }>(rows: Iterable<Row>): ReadonlyArray<Row> =>
+    Array.from(rows).flatMap((row) => {
+      const account = owners.get(row.account)
+      return account === undefined ? [] : [{ ...row, account }]
+    })
+  const counters = Map.groupBy(requested(cells.quotas.values()), quotaKeyOf)
   const { discrepancies, totals } = auditBooks({
-    transactions: Array.from(cells.transactions.values()).filter(isRequested),
-    lots: Array.from(cells.lots.values()).filter(isRequested),
-    quotas: Array.from(cells.quotas.values()).filter(isRequested),
-    holds: Array.from(cells.holds.values()).filter(isRequested)
+    transactions: requested(cells.transactions.values()),
+    lots: requested(cells.lots.values()),
+    quotas: Array.from(counters.values(), (same) => ({
+      ...same[0]!, // groups are not empty
+      used: same.reduce((sum, { used }) => sum + used, 0)
+    })),
+    holds: requested(cells.holds.values())
   })
   return { totals, discrepancies: discrepancies.slice(0, discrepanciesMax) }
 }

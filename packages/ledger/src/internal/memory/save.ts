@@ -2,9 +2,8 @@
 import type { Hold } from "../../Hold.ts"
 import type { Lot } from "../../Lot.ts"
 import type { Transaction } from "../../Transaction.ts"
-import * as Book from "../Book.ts"
 import { type Changes, StaleBooks } from "../stored.ts"
-import { type Cells, findNamed, holdKeyOf, keyOf, openHoldsOf, openLotsOf } from "./cells.ts"
+import { type Cells, findNamed, holdKeyOf, keyOf, openHoldsOf, openLotsOf, quotaKeyOf } from "./cells.ts"
 
 /**
  * Applies changes. Throws if a transaction exists already, if the refunds of a charge would exceed it, or if a lot
@@ -31,7 +30,7 @@ export const save = (cells: Cells, changes: Changes): void => {
     cells.transactionIds.set(transaction.id, transaction.id)
   }
   for (const { before, ...count } of changes.quotas) {
-    const key = `${count.account}\n${Book.ofQuota(count.kind, count.day)}`
+    const key = quotaKeyOf(count)
     if ((cells.quotas.get(key)?.used ?? 0) !== before) throw new StaleBooks()
     cells.quotas.set(key, count)
   }
@@ -57,7 +56,10 @@ export const save = (cells: Cells, changes: Changes): void => {
 const checkRefund = (cells: Cells, refund: Transaction): void => {
   const { account, amount, part, reference, reverses } = refund
   const [charge] = findNamed(cells, { account, kind: "charge", reference })
-  const refunded = findNamed(cells, { account, kind: "refund", reference }).reduce((sum, { amount }) => sum + amount, 0)
+  const refunded = findNamed(cells, { account, kind: "refund", reference })
+    // Parts of an earlier charge of the reference may be left of an account that is being forgotten.
+    .filter((one) => one.reverses === reverses)
+    .reduce((sum, { amount }) => sum + amount, 0)
   const left = charge === undefined || charge.id !== reverses ? -1 : charge.amount - refunded - amount
   if (left < 0 || (part === undefined && left > 0)) {
     throw new Error(`A refund of ${amount} of the charge ${reference} of ${account} is refused`)

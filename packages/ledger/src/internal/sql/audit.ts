@@ -6,13 +6,21 @@ import { TransactionId } from "../ids.ts"
 import type { Audited, AuditQuery } from "../stored.ts"
 import { toBook } from "./bookText.ts"
 
-/** Compares in one statement, which sees all accounts as of one moment. */
+/**
+ * Compares in one statement, which sees all accounts as of one moment. What was moved of an account that is being forgotten
+ * counts to the account.
+ */
 export const audit = (sql: SqlClient.SqlClient, { accounts, discrepanciesMax }: AuditQuery) =>
   sql`
-    WITH booked AS (
-      SELECT id, account, amount
-      FROM ledger_transaction
+    WITH forgetting AS MATERIALIZED (
+      SELECT account AS owner, name AS account
+      FROM ledger_forgetting
       WHERE account = ANY(${Rows.array("text", accounts)})
+    ), booked AS (
+      SELECT id, coalesce(owner, account) AS account, amount
+      FROM ledger_transaction
+      LEFT JOIN forgetting USING (account)
+      WHERE account = ANY(${withNames(sql, accounts)})
     ), entry AS (
       SELECT booked.account, transaction_id, from_book, to_book, ledger_entry.amount
       FROM booked
@@ -25,19 +33,7 @@ export const audit = (sql: SqlClient.SqlClient, { accounts, discrepanciesMax }: 
         SELECT account, from_book, -amount FROM entry
       ) AS side
       GROUP BY account, book
-    ), lot AS (
-      SELECT account, 'lot:' || id AS book, granted, remaining, opened_by
-      FROM ledger_lot
-      WHERE account = ANY(${Rows.array("text", accounts)})
-    ), quota AS (
-      SELECT account, 'quota:' || kind || ':' || to_char(day, 'YYYY-MM-DD') AS book, used
-      FROM ledger_quota
-      WHERE account = ANY(${Rows.array("text", accounts)})
-    ), hold AS (
-      SELECT account, 'held:' || reference AS book, CASE state WHEN 'open' THEN credits ELSE 0 END AS credits
-      FROM ledger_hold
-      WHERE account = ANY(${Rows.array("text", accounts)})
-    ), figure AS (
+    ), ${storedFigures(sql, accounts)}, figure AS (
       SELECT booked.account, 'amount' AS figure, booked.id::text AS subject,
         coalesce(sum(entry.amount), 0) AS booked, booked.amount AS kept
       FROM booked
@@ -79,6 +75,35 @@ export const audit = (sql: SqlClient.SqlClient, { accounts, discrepanciesMax }: 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The accounts, and the new names of those that are being forgotten. */
+const withNames = (sql: SqlClient.SqlClient, accounts: ReadonlyArray<string>) =>
+  sql`${Rows.array("text", accounts)} || ARRAY(SELECT account FROM forgetting)`
+
+/** The stored figures of lots, counters and holds. */
+const storedFigures = (sql: SqlClient.SqlClient, accounts: ReadonlyArray<string>) =>
+  sql`
+    lot AS (
+      SELECT coalesce(owner, account) AS account, 'lot:' || id AS book, granted, remaining, opened_by
+      FROM ledger_lot
+      LEFT JOIN forgetting USING (account)
+      WHERE account = ANY(${withNames(sql, accounts)})
+    ), quota AS (
+      -- Both names can have a counter of the same day.
+      SELECT coalesce(owner, account) AS account, 'quota:' || kind || ':' || to_char(day, 'YYYY-MM-DD') AS book,
+        sum(used) AS used
+      FROM ledger_quota
+      LEFT JOIN forgetting USING (account)
+      WHERE account = ANY(${withNames(sql, accounts)})
+      GROUP BY coalesce(owner, account), kind, day
+    ), hold AS (
+      SELECT coalesce(owner, account) AS account, 'held:' || reference AS book,
+        CASE state WHEN 'open' THEN credits ELSE 0 END AS credits
+      FROM ledger_hold
+      LEFT JOIN forgetting USING (account)
+      WHERE account = ANY(${withNames(sql, accounts)})
+    )
+  `
 
 const AuditRow = Schema.Struct({
   granted: Schema.Number,

@@ -8,15 +8,22 @@ import type { Expired } from "../stored.ts"
 /**
  * Finds holds and lots whose expiry is not booked, oldest expiry first, and locks their accounts. Skips accounts that other
  * transactions have locked, since a sweep that waits for one books nothing of the others, and keeps those locked meanwhile.
- * If only such accounts are left, returns what has expired of one of them, for which the sweep waits: an account whose lock
- * passes from one transaction to the next would always be skipped.
+ * If only such accounts are left, waits for one of them and returns what has expired of it: an account whose lock passes from
+ * one transaction to the next would always be skipped. Returns nothing of an account that was forgotten meanwhile.
  */
 export const findExpired = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, at: DateTime.Utc, limit: number) {
   const time = (yield* DatabaseTime.hostClock).toDatabase(at)
-  const free = yield* select(sql, { time, limit, owner: sql`ledger_account`, locking: forUpdate(sql) })
-  if (free.length > 0) return toExpired(free)
-  return toExpired(yield* select(sql, { time, limit, owner: oldest(sql, time), locking: sql.literal("") }))
+  const free = yield* select(sql, { time, limit, owner: sql`ledger_account`, locking: skippingLocked(sql) })
+  if (free.lots.length + free.holds.length > 0) return free
+  return yield* select(sql, { time, limit, owner: oldest(sql, time), locking: sql.literal("FOR UPDATE OF owner") })
 })
+
+/** Decodes holds by their references, and lots. */
+export const decodeExpired = <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
+  Effect.map(decodeRows(statement), (rows): Expired => ({
+    holds: rows.flatMap(({ account, reference }) => reference === null ? [] : [{ account, reference }]),
+    lots: rows.flatMap(({ account, lot }) => lot === null ? [] : [{ account, lot: LotId.fromUuid(lot) }])
+  }))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -52,14 +59,14 @@ const select = (sql: SqlClient.SqlClient, { limit, locking, owner, time }: Selec
     SELECT account, reference, NULL::uuid AS lot FROM hold
     UNION ALL
     SELECT account, NULL, id FROM lot
-  `.pipe(decodeRows)
+  `.pipe(decodeExpired)
 
-const forUpdate = (sql: SqlClient.SqlClient) => sql.literal("FOR UPDATE OF owner SKIP LOCKED")
+const skippingLocked = (sql: SqlClient.SqlClient) => sql.literal("FOR UPDATE OF owner SKIP LOCKED")
 
 /** The account with the oldest expiry that is not booked. */
 const oldest = (sql: SqlClient.SqlClient, time: Statement.Fragment) =>
-  sql`(
-    SELECT account AS id
+  sql`(SELECT id FROM ledger_account WHERE id = (
+    SELECT account
     FROM (
       (SELECT account, expires_at FROM ledger_hold WHERE state = 'open' AND expires_at <= ${time} ORDER BY expires_at LIMIT 1)
       UNION ALL
@@ -67,7 +74,7 @@ const oldest = (sql: SqlClient.SqlClient, time: Statement.Fragment) =>
     ) AS due
     ORDER BY expires_at, account
     LIMIT 1
-  )`
+  ))`
 
 /** A hold by its reference, or a lot. */
 const ExpiredRow = Schema.Struct({
@@ -77,8 +84,3 @@ const ExpiredRow = Schema.Struct({
 })
 
 const decodeRows = Rows.decodeAll(ExpiredRow)
-
-const toExpired = (rows: ReadonlyArray<typeof ExpiredRow.Type>): Expired => ({
-  holds: rows.flatMap(({ account, reference }) => reference === null ? [] : [{ account, reference }]),
-  lots: rows.flatMap(({ account, lot }) => lot === null ? [] : [{ account, lot: LotId.fromUuid(lot) }])
-})

@@ -1,6 +1,7 @@
 /** The tables of the ledger. Constraints enforce its invariants a second time. */
 import * as Migrations from "@kinora/persistence/Migrations"
 import { Effect } from "effect"
+import { createForgetting } from "./forgettingMigration.ts"
 
 /** Accounts and transactions. */
 const createTransactions = Migrations.statements((sql) => [
@@ -222,4 +223,9 @@ const createHolds = Migrations.statements((sql) => [
 ])
 
 /** The migrations by name. */
-export const migrations = { "0001_books": createTables, "0002_refund_parts": refundParts, "0003_holds": createHolds }
+export const migrations = {
+  "0001_books": createTables,
+  "0002_refund_parts": refundParts,
+  "0003_holds": createHolds,
+  "0004_forgetting": createForgetting
+}
