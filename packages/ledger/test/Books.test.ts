@@ -11,7 +11,8 @@ import * as IdSequence from "../src/internal/IdSequence.ts"
 import * as Lots from "../src/internal/lots.ts"
 import { audit } from "../src/internal/memory/audit.ts"
 import { revokeLot } from "../src/internal/revokeLot.ts"
-import type { LotId } from "../src/Lot.ts"
+import { InsufficientCredits } from "../src/LedgerError.ts"
+import { defaultKinds, type LotId, type LotKind } from "../src/Lot.ts"
 import {
   atHour,
   type Command,
@@ -60,7 +61,7 @@ const open = (
 
 const nothing = { lots: [], quotas: [], transactions: [], holds: [], openHolds: [] }
 
-const emptyOf = (lotKinds: LotKinds) => open(nothing, undefined, Lots.makeRules({ lotKinds }))
+const emptyOf = (lotKinds: Readonly<Record<string, LotKind>>) => open(nothing, undefined, Lots.makeRules({ lotKinds }))
 
 const empty = open(nothing)
 
@@ -366,4 +367,42 @@ it("requires commands to be requested, and their time to be in the requested spa
     "outside the span"
   )
   assert.throws(() => Books.charge(empty, { ...charge, at: DateTime.add(end, { hours: 1 }) }), "outside the span")
+})
+
+it("keeps the credits of a lot whose kind was removed from the options, and spends them when it is back", () => {
+  const price = { _tag: "Credits", credits: 5 } as const
+  const at = start
+  const terms = { account: "ann", kind: "gift", credits: 10, expiresAt: DateTime.add(start, { days: 1 }), at }
+  const opened = Result.getOrThrow(
+    Books.grant(emptyOf({ ...defaultKinds, gift: { rank: 0 } }), { ...terms, reference: "1" })
+  )
+  const stored = contentOf(opened.state)
+  const without = open(stored, opened.state.ids)
+  const refused = Books.charge(without, { account: "ann", reference: "1", amount: price, at })
+  assert.deepStrictEqual(refused, Result.fail(new InsufficientCredits({ required: 5, available: 0 })))
+  assert.throws(() => Books.grant(without, { ...terms, reference: "2" }), "must be one of plan, refund, addon, trial")
+  const kindsAllowed = ["gift"]
+  assert.throws(
+    () => Books.charge(without, { account: "ann", reference: "1", amount: { ...price, kindsAllowed }, at }),
+    "must be one of"
+  )
+
+  const back = open(stored, opened.state.ids, Lots.makeRules({ lotKinds: { ...defaultKinds, gift: { rank: 9 } } }))
+  const charged = Result.getOrThrow(Books.charge(back, { account: "ann", reference: "1", amount: price, at }))
+  // Its credits are not turned into others, while the kind is missing.
+  const later = open(contentOf(charged.state), charged.state.ids)
+  const refunded = Books.refund(later, { account: "ann", reference: "1", at: DateTime.add(start, { days: 2 }) })
+  const { lots } = State.accountOf(Result.getOrThrow(refunded).state, "ann")
+  assert.deepStrictEqual(lots.map(({ kind, remaining }) => [kind, remaining]), [["gift", 5], ["gift", 5]])
+})
+
+it("requires kinds of lots with a name and a rank, and a kind of refunds that is not restricted", () => {
+  const kinds = (lotKinds: Readonly<Record<string, LotKind>>, refundKind?: string) => () =>
+    Lots.makeRules({ lotKinds, refundKind })
+  assert.throws(kinds({ refund: { rank: 0 }, "": { rank: 0 } }), "A kind of lots must have 1 to 64 characters")
+  assert.throws(kinds({ refund: { rank: 0 }, "a\0": { rank: 0 } }), "A kind of lots must have 1 to 64 characters")
+  assert.throws(kinds({ refund: { rank: Number.NaN } }), "The rank of the kind refund must be a finite number")
+  assert.throws(kinds({ plan: { rank: 0 } }), "The kind of refunds, refund, must be one of the kinds of lots")
+  assert.throws(kinds({ plan: { rank: 0, restricted: true } }, "plan"), "not restricted")
+  assert.throws(kinds({ plan: { rank: 0 } }, "constructor"), "The kind of refunds, constructor")
 })

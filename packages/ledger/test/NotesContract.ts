@@ -115,7 +115,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const account = newAccount()
         const metadata = (of: string): Metadata => ({
           of,
-          "naïve 🎈": { list: [1, -0.5, 1e21, "x", true, null, {}], ["__proto__"]: "name" }
+          ["__proto__"]: { toString: "name" },
+          "naïve 🎈": { list: [1, -0.5, 1e21, "x", true, null, {}], ["__proto__"]: [] }
         })
         const repeated = <A, E, R>(call: (metadata: Metadata) => Effect.Effect<A, E, R>, of: string) =>
           Effect.andThen(call(metadata(of)), Effect.result(call({ of: "a repetition" })))

@@ -2,7 +2,7 @@
 import { Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { Transaction } from "../../Transaction.ts"
+import type { Metadata, Transaction } from "../../Transaction.ts"
 import { TransactionId } from "../ids.ts"
 import { toBook } from "./bookText.ts"
 
@@ -56,7 +56,7 @@ const TransactionRow = Schema.Struct({
   at: Rows.timestamptz,
   amount: Schema.Int,
   reverses: Schema.NullOr(Schema.String),
-  metadata: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Json))),
+  metadata: Schema.optionalKey(Schema.NullOr(Schema.Json)),
   entries: Schema.Array(Schema.Struct({ from: Schema.String, to: Schema.String, amount: Schema.Int }))
 })
 
@@ -70,7 +70,7 @@ const toTransaction = (row: typeof TransactionRow.Type): Transaction => {
     reference: reference!, // the result of `split` is not empty
     part,
     reverses: row.reverses === null ? undefined : TransactionId.fromUuid(row.reverses),
-    metadata: row.metadata ?? undefined,
+    metadata: (row.metadata ?? undefined) as Metadata | undefined, // the table has only objects
     entries: row.entries.map(({ amount, from, to }) => ({ from: toBook(from), to: toBook(to), amount }))
   }
 }
