@@ -1,4 +1,4 @@
-/** The credit lots of the service: what the ledger is told about them. */
+/** The credit lots of the service: their kinds, their purpose and their label in the ledger. */
 import type { LedgerOptions } from "@kinora/ledger/Ledger"
 import type { Lot, LotKind } from "@kinora/ledger/Lot"
 

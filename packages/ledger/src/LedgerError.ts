@@ -20,11 +20,11 @@ export class InsufficientCredits
 export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>("@kinora/ledger/QuotaExceeded")("QuotaExceeded", {
   kind: Schema.String,
   limit: Schema.Int,
-  /** What is counted on that day. */
+  /** The count of that day. */
   used: Schema.Int,
   /** How much the charge would count. */
   required: Schema.Int,
-  /** What is left of the limit. */
+  /** The rest of the limit. */
   available: Schema.Int,
   /** The next 00:00 UTC. */
   resetsAt: Schema.DateTimeUtc

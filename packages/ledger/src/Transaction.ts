@@ -39,7 +39,7 @@ export interface Transaction {
   readonly amount: number
   /** For a refund, the charge: its refunds do not exceed its amount. For a release, the hold. */
   readonly reverses: TransactionId | undefined
-  /** What the caller noted with the command. */
+  /** The metadata of the command. */
   readonly metadata: Metadata | undefined
   readonly entries: ReadonlyArray<{
     readonly from: Book

@@ -59,7 +59,7 @@ export const command = Schema.Struct({
   kind: Schema.Literals(kindNames),
   /** Whether a command that ends a hold names any reference. */
   guesses: Schema.Boolean,
-  /** What a charge to a quota counts. */
+  /** The amount of a charge to a quota. */
   counts: between(1, 4),
   livesHours: between(1, 24),
   /** The reference of a part. */

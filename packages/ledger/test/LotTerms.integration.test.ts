@@ -52,7 +52,7 @@ const lots: ReadonlyArray<EarlyLot> = [
   { id: idOf(2), kind: "plan", imagesOnly: false, watermark: false }
 ]
 
-/** What the earlier build reads of its lots. */
+/** Reads lots as the earlier build does. */
 const readEarly = SqlClient.SqlClient.use((sql) =>
   sql<{ id: string; kind: string; imagesOnly: boolean; watermark: boolean }>`
     SELECT id, kind, images_only AS "imagesOnly", watermark FROM ledger_lot WHERE account = ${account} ORDER BY id

@@ -22,7 +22,7 @@ export interface Heap {
 interface Paid {
   readonly heaps: ReadonlyArray<string>
   readonly counter: string | undefined
-  /** What was counted. */
+  /** The amount of a charge to a quota. */
   readonly counts: number
   /** The coins that are not refunded yet. */
   left: number

@@ -9,8 +9,10 @@ import { after, chargeOf, defectOf, grantOf, holdOf, newAccount, noon, quotaChar
 
 const midnight = after({ hours: 12 })
 
-/** The longest metadata. */
-const longest: Metadata = { text: "x".repeat(metadataBytesMax - JSON.stringify({ text: "" }).length) }
+/** The text of the longest metadata. */
+const text = "x".repeat(metadataBytesMax - JSON.stringify({ text: "" }).length)
+
+const longest: Metadata = { text }
 
 const nested = (levels: number): Metadata => levels === 1 ? {} : { inside: nested(levels - 1) }
 
@@ -46,8 +48,8 @@ const invalid: ReadonlyArray<readonly [name: string, value: unknown]> = [
   ["a large array", { value: Array(metadataBytesMax).fill(0) }],
   ["shared objects", { value: shared }],
   ["one level too many", nested(metadataDepthMax + 1)],
-  ["one byte too many", { ...longest, text: `${String(longest["text"])}x` }],
-  ["one byte too many in a character of two", { ...longest, text: `é${String(longest["text"]).slice(1)}` }],
+  ["one byte too many", { text: `${text}x` }],
+  ["one byte too many in a character of two", { text: `é${text.slice(1)}` }],
   ["a failing proxy", failing],
   ["a revoked proxy", { value: revoked() }]
 ]
@@ -119,7 +121,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           "naïve 🎈": { list: [1, -0.5, 1e21, "x", true, null, {}], ["__proto__"]: [] }
         })
         const repeated = <A, E, R>(call: (metadata: Metadata) => Effect.Effect<A, E, R>, of: string) =>
-          Effect.andThen(call(metadata(of)), Effect.result(call({ of: "a repetition" })))
+          Effect.andThen(call(metadata(of)), Effect.exit(call({ of: "a repetition" })))
         const job = { account, reference: "job", at: noon }
         yield* repeated((metadata) => ledger.grant(grantOf(account, 10, { metadata })), "grant")
         yield* repeated((metadata) => ledger.charge({ ...chargeOf(account, "job", 4), metadata }), "charge")

@@ -23,7 +23,7 @@ export interface Balances {
   readonly day: Day.Day
   /** The end of that day: the next 00:00 UTC. */
   readonly resetsAt: DateTime.Utc
-  /** What is counted on the day, by quota. Quotas without charges are missing. */
+  /** The counts of the day, by quota. Quotas without charges are missing. */
   readonly quotaUsed: ReadonlyMap<string, number>
 }
 

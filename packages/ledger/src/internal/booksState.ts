@@ -139,7 +139,7 @@ export const lotOf = (account: AccountState, id: LotId): Lot => {
   return lot
 }
 
-/** Returns what is counted to a quota on a day. */
+/** Returns the count of a quota on a day. */
 export const usedOf = (account: AccountState, kind: string, day: Day): number => usedIn(account.quotas, kind, day)
 
 /** Replaces lots, by id. */

@@ -9,13 +9,13 @@ import type { Metadata } from "./metadata.ts"
 export interface Price {
   /** 0 to `Ledger.creditsMax`. */
   readonly credits: number
-  /** What the credits are for. Lots with this purpose may pay besides those without one. 1 to 64 characters. */
+  /** The use of the credits. Lots with this purpose may pay besides those without one. 1 to 64 characters. */
   readonly purpose?: string | undefined
   /** Restricted kinds of lots that may pay too. Default: none. */
   readonly kindsAllowed?: ReadonlyArray<string> | undefined
 }
 
-/** What callers note on a transaction. */
+/** A command whose transaction has metadata. */
 interface Noted {
   /**
    * JSON that is stored with the transaction of the command and returned by `entries`. The ledger does not interpret it. A
@@ -127,7 +127,7 @@ export type Charged =
     readonly day: Day
     /** How much the charge counted. */
     readonly amount: number
-    /** What is counted on that day, including this charge. */
+    /** The count of that day, including this charge. */
     readonly used: number
   }
 

@@ -11,7 +11,7 @@ export const bytesMax = 4_096
 export const depthMax = 8
 
 /**
- * Returns a copy of metadata, as it is after it was stored as JSON. Throws unless it is an object of JSON within the limits.
+ * Returns metadata as a database returns it after it was stored as JSON. Throws unless it is an object of JSON within the limits.
  * Each property is read once, so an object that returns other values the next time is not stored unchecked.
  */
 export const copyOf = (metadata: Metadata): Metadata => {
