@@ -36,7 +36,7 @@ const make = Effect.gen(function*() {
       fingerprint: yield* Fingerprint.make({ scene }),
       reference: job
     }
-    const amount = { _tag: "Credits", credits: price, imagesOnlyAllowed: true } as const
+    const amount = { _tag: "Credits", credits: price } as const
     const at = yield* DateTime.now
     const outcome = yield* once(
       claim,

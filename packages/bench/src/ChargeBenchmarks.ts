@@ -41,7 +41,7 @@ function ofAccounts(count: number): Benchmark["contestants"] {
         ledger.charge({
           account: accounts[n % count]!,
           reference: `job-${charges++}`,
-          amount: { _tag: "Credits", credits: creditsPerCharge, imagesOnlyAllowed: true },
+          amount: { _tag: "Credits", credits: creditsPerCharge },
           at
         })).pipe(
           failingWith("A charge failed")

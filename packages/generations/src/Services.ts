@@ -23,6 +23,7 @@ import * as AccountDeletion from "./AccountDeletion.ts"
 import * as Callbacks from "./Callbacks.ts"
 import * as Changes from "./Changes.ts"
 import * as Checkouts from "./Checkouts.ts"
+import * as CreditLots from "./CreditLots.ts"
 import * as Generations from "./Generations.ts"
 import * as GenerationSweep from "./GenerationSweep.ts"
 import * as MemoryGenerationStore from "./MemoryGenerationStore.ts"
@@ -85,7 +86,7 @@ export const layer = (options: ServicesOptions) => {
         Accounts.layer,
         AuditLog.layer,
         Idempotency.layer,
-        Ledger.layer,
+        Ledger.layerWith(CreditLots.ledgerOptions),
         Members.layerWith({}),
         Operators.layerWith({}),
         Payments.layerWith(payments).pipe(Layer.provide(paymentProvider)),

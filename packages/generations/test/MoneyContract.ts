@@ -10,7 +10,7 @@ import type { KeyBudget } from "@kinora/accounts/KeyBudget"
 import type { CreditsTier, Plan, StudioTier } from "@kinora/accounts/Plan"
 import { GeneratorError, ScriptedGenerator } from "@kinora/generator"
 import { IdempotencyStore } from "@kinora/idempotency/IdempotencyStore"
-import { Ledger, type Lot } from "@kinora/ledger"
+import { Ledger } from "@kinora/ledger"
 import { LedgerStore } from "@kinora/ledger/LedgerStore"
 import { type MemoryBackend, UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
@@ -18,6 +18,7 @@ import { SchedulerStore } from "@kinora/scheduler/SchedulerStore"
 import * as TestTime from "@kinora/testkit/TestTime"
 import { Cause, Context, DateTime, Effect, Exit, Layer, Option, References, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as CreditLots from "../src/CreditLots.ts"
 import type { Generation } from "../src/Generation.ts"
 import { GenerationId, isFinal } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
@@ -199,7 +200,8 @@ const makeWorld = Effect.gen(function*() {
       case "grant": {
         const { credits, days, imagesOnly } = act
         const expiresAt = at + days * 86_400_000
-        const lot = { credits, imagesOnly, kind: "addon", expiresAt: DateTime.makeUnsafe(expiresAt) } as const
+        const purpose = imagesOnly ? CreditLots.imagePurpose : undefined
+        const lot = { credits, purpose, kind: "addon", expiresAt: DateTime.makeUnsafe(expiresAt) } as const
         const grant = ledger.grant({ ...lot, account: id, reference, at: DateTime.makeUnsafe(at) })
         return same(grant, "Granted", () => model.grant({ kind: "addon", expiresAt, imagesOnly }, credits))
       }
@@ -383,9 +385,11 @@ const plansOf = (plans: Plans) => {
 const bucketsOf = (lots: Ledger.Balances["lots"]) => {
   const buckets = new Map<
     string,
-    { expiresAt: number; imagesOnly: boolean; kind: Lot.Lot["kind"]; remaining: number }
+    { expiresAt: number; imagesOnly: boolean; kind: CreditLots.Kind; remaining: number }
   >()
-  for (const { expiresAt, imagesOnly, kind, remaining } of lots) {
+  for (const lot of lots) {
+    const { expiresAt, remaining } = lot
+    const [imagesOnly, kind] = [CreditLots.isForImages(lot), CreditLots.kindOf(lot)]
     const key = `${expiresAt.epochMilliseconds} ${kind} ${imagesOnly}`
     const bucket = buckets.get(key) ?? { expiresAt: expiresAt.epochMilliseconds, imagesOnly, kind, remaining: 0 }
     buckets.set(key, { ...bucket, remaining: bucket.remaining + remaining })

@@ -36,7 +36,7 @@ it.live("operations send no more statements than these, and wait for no more res
       const { generation: first } = yield* create(yield* request(other.account, { key: "first", budgetLine }))
       const limited = create(yield* request(other.account, { key: "second", budgetLine }))
       return {
-        charge: yield* costOf(charge({ ...job, amount: { _tag: "Credits", credits: 1, imagesOnlyAllowed: true } })),
+        charge: yield* costOf(charge({ ...job, amount: { _tag: "Credits", credits: 1, purpose: "image" } })),
         refund: yield* costOf(refund(job)),
         create: yield* costOf(created),
         replay: yield* costOf(created),

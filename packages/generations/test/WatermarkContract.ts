@@ -7,6 +7,7 @@ import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { BlobStore } from "@kinora/storage"
 import { DateTime, Effect, type Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import * as CreditLots from "../src/CreditLots.ts"
 import type { StoredFile } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
 import { type layerMemory, openAccount, request, startWorker } from "./Assembly.ts"
@@ -25,7 +26,7 @@ export const openTrial = Effect.fnUntraced(function*(credits: { readonly trial: 
     account: account.id,
     reference: "trial",
     kind: "trial",
-    watermark: true,
+    labels: [CreditLots.watermarkLabel],
     credits: credits.trial,
     expiresAt: DateTime.add(at, { days: 7 }),
     at

@@ -82,12 +82,12 @@ it.live(
       const run = yield* open
       const up = yield* call(["up", ...packages, "--schema", schema], run.url)
       assert.deepInclude(up, { exitCode: 0, stderr: "" })
-      assert.include(up.stdout, "ledger: from migration 0 to 3\n")
+      assert.include(up.stdout, "ledger: from migration 0 to 5\n")
 
       const written = yield* open
       const absent = yield* call(["status", "ledger", "--schema", schema], written.url)
       assert.deepInclude(absent, { exitCode: 3, stderr: "" })
-      assert.match(absent.stdout, /^PACKAGE +DATABASE +PACKAGE HAS +STATE\nledger +0 +3 +not installed\n$/)
+      assert.match(absent.stdout, /^PACKAGE +DATABASE +PACKAGE HAS +STATE\nledger +0 +5 +not installed\n$/)
       const { stdout: sql } = yield* call(["sql", ...packages, "--schema", schema])
       // Several statements in one text are one transaction.
       yield* written.query(sql)

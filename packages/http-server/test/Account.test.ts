@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Accounts } from "@kinora/accounts"
 import { Generation } from "@kinora/generations"
+import { CreditLots } from "@kinora/generations"
 import { Account as Wire, Generation as WireGeneration, Usage } from "@kinora/http-api"
 import { Ledger } from "@kinora/ledger"
 import { StorageError } from "@kinora/persistence/StorageError"
@@ -25,7 +26,7 @@ it.effect("returns both plan groups with exactly the documented properties", () 
       reference: "welcome",
       kind: "trial",
       credits: 5,
-      watermark: true,
+      labels: [CreditLots.watermarkLabel],
       expiresAt,
       at
     })

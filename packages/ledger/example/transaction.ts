@@ -12,7 +12,7 @@ export const chargeJobs = Effect.fn("chargeJobs")(
       let books = yield* ledger.load({ charges: jobs.map((reference) => ({ account, reference })), at })
       const charged: Array<string> = []
       for (const reference of jobs) {
-        const amount = { _tag: "Credits", credits: 40, imagesOnlyAllowed: true } as const
+        const amount = { _tag: "Credits", credits: 40 } as const
         const charge = Books.charge(books, { account, reference, amount, at })
         if (Result.isFailure(charge) || !accept(reference)) continue
         books = charge.success.state

@@ -34,6 +34,7 @@ import type {
 import * as Day from "./internal/Day.ts"
 import * as Holds from "./internal/holds.ts"
 import * as IdSequence from "./internal/IdSequence.ts"
+import * as Lots from "./internal/lots.ts"
 import * as Payments from "./internal/payments.ts"
 import * as Refunds from "./internal/refunds.ts"
 import * as LedgerError from "./LedgerError.ts"
@@ -49,6 +50,7 @@ export type {
   Granted,
   Held,
   HoldCommand,
+  Price,
   RefundCommand,
   Refunded,
   ReleaseCommand,
@@ -79,8 +81,8 @@ export const charge = (
 /**
  * Refunds a part of a charge, once per reference of the part, or all that is left of the charge. Each credit goes back
  * to the lot that paid it, and a part is what the lots that paid last have paid: the lots hold what they would hold if the
- * charge had been smaller. Credits whose lot has expired become a new lot of kind `refund` with the same restrictions, or
- * of kind `trial` if it was a trial lot.
+ * charge had been smaller. Credits whose lot has expired become a new lot with the same purpose and labels. Its kind is
+ * `refundKind`, or that of the expired lot if it is restricted.
  */
 export const refund = (books: Books, command: RefundCommand): Decision<Books, Refunded, LedgerError.RefundRefusal> => {
   const { account: name, at, part, reference } = command
@@ -107,7 +109,7 @@ export const refund = (books: Books, command: RefundCommand): Decision<Books, Re
 /** Opens a lot once per reference. */
 export const grant = (books: Books, command: GrantCommand): Decision<Books, Granted, LedgerError.GrantExpired> => {
   State.checkRequested(books, { ...command, kind: "grant" }, command.at)
-  Check.credits("A grant", command.credits, 1)
+  checkLot(books, command)
   const account = State.accountOf(books, command.account)
   const found = State.findTransaction(account, { ...command, kind: "grant" })
   if (found !== undefined) {
@@ -127,12 +129,12 @@ export const grant = (books: Books, command: GrantCommand): Decision<Books, Gran
     remaining: command.credits,
     openedAt: command.at,
     expiresAt: command.expiresAt,
-    imagesOnly: command.imagesOnly ?? false,
-    watermark: command.watermark ?? false,
+    purpose: command.purpose,
+    labels: [...command.labels ?? []],
     closed: false,
     openedBy: transaction.id
   }
-  const next = State.book(State.openLots(account, [lot]), {
+  const next = State.book(State.openLots(account, [lot], books.lotRules), {
     ...transaction,
     amount: command.credits,
     entries: [{ from: `source:${command.kind}`, to: lot.id, amount: command.credits }]
@@ -165,6 +167,17 @@ export const release: (
 
 type Entry = Transaction["entries"][number]
 
+/** Throws unless the lot to grant is valid. */
+const checkLot = (
+  { lotRules }: Books,
+  { credits, kind, labels = [], purpose }: GrantCommand
+): void => {
+  Check.credits("A grant", credits, 1)
+  Lots.checkKind(lotRules, kind)
+  if (purpose !== undefined) Check.name("A purpose", purpose, 64)
+  Lots.checkLabels(labels)
+}
+
 const chargeCredits = (
   books: Books,
   command: ChargeCommand,
@@ -172,18 +185,13 @@ const chargeCredits = (
 ): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
   const account = State.accountOf(books, command.account)
   const at = State.storageTime(books, command.at)
-  const payment = Payments.payFrom(account.lots, amount, at)
+  const payment = Payments.payFrom(books.lotRules, account.lots, amount, at)
   if (Result.isFailure(payment)) return Result.fail(payment.failure)
   const { paid, parts } = payment.success
   const { credits } = amount
   const entries = parts.map((part): Entry => ({ from: part.lot, to: "consumed", amount: part.credits }))
   const charged = bookCharge(books, command, State.replaceLots(account, paid), { amount: credits, entries })
-  return accept(charged, {
-    _tag: "ChargedCredits",
-    credits,
-    parts,
-    watermark: paid.some(({ watermark }) => watermark)
-  })
+  return accept(charged, { _tag: "ChargedCredits", credits, parts, labels: Lots.labelsOf(paid) })
 }
 
 const chargeQuota = (
@@ -191,7 +199,7 @@ const chargeQuota = (
   command: ChargeCommand,
   amount: Extract<ChargeCommand["amount"], { readonly _tag: "Quota" }>
 ): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
-  const { kind } = amount
+  const { amount: counts = 1, kind } = amount
   const account = State.accountOf(books, command.account)
   const at = State.storageTime(books, command.at)
   const day = Day.of(at)
@@ -199,9 +207,9 @@ const chargeQuota = (
   if (Result.isFailure(counter)) return Result.fail(counter.failure)
   const used = counter.success
   const counted = State.setUsed(account, { account: command.account, kind, day, used })
-  const entries: ReadonlyArray<Entry> = [{ from: "allowance", to: Book.ofQuota(kind, day), amount: 1 }]
-  const charged = bookCharge(books, command, counted, { amount: 1, entries })
-  return accept(charged, { _tag: "ChargedQuota", kind, day, used })
+  const entries: ReadonlyArray<Entry> = [{ from: "allowance", to: Book.ofQuota(kind, day), amount: counts }]
+  const charged = bookCharge(books, command, counted, { amount: counts, entries })
+  return accept(charged, { _tag: "ChargedQuota", kind, day, amount: counts, used })
 }
 
 /** Returns the books with a charge of an account whose lots and counters have been changed for it. */

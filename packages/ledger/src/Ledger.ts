@@ -11,12 +11,12 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, DateTime, type Duration, Effect, Layer, type Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type * as Books from "./Books.ts"
-import { check, findBalances } from "./internal/balances.ts"
+import { type Balances, check, findBalances } from "./internal/balances.ts"
 import * as Check from "./internal/check.ts"
-import type { Day } from "./internal/Day.ts"
 import { expire } from "./internal/expire.ts"
 import { type ForgetCommand, type Forgotten, makeForget } from "./internal/forget.ts"
 import * as LoadedBooks from "./internal/loadedBooks.ts"
+import { type LotOptions, makeRules } from "./internal/lots.ts"
 import { revoke, type RevokeCommand, type Revoked } from "./internal/revokeLot.ts"
 import { makeSetOperations } from "./internal/setOperations.ts"
 import { type TrialBalance, trialBalanceOf } from "./internal/trialBalance.ts"
@@ -24,12 +24,11 @@ import type { Discrepancy, Verification } from "./internal/verification.ts"
 import { verify } from "./internal/verify.ts"
 import type * as LedgerError from "./LedgerError.ts"
 import { LedgerStore } from "./LedgerStore.ts"
-import type { Lot } from "./Lot.ts"
 import * as MemoryLedgerStore from "./MemoryLedgerStore.ts"
 import * as SqlLedgerStore from "./SqlLedgerStore.ts"
 import type { Transaction } from "./Transaction.ts"
 
-export type { Discrepancy, ForgetCommand, Forgotten, RevokeCommand, Revoked, TrialBalance, Verification }
+export type { Balances, Discrepancy, ForgetCommand, Forgotten, RevokeCommand, Revoked, TrialBalance, Verification }
 
 /** A call that fails with the refusal of its command. */
 type Single<Command, A> = (command: Command) => Effect.Effect<A, LedgerError.LedgerError | StorageError>
@@ -192,7 +191,7 @@ export class Ledger extends Context.Service<Ledger, {
 export const creditsMax: number = Check.creditsMax
 
 /** Options of a ledger. */
-export interface LedgerOptions {
+export interface LedgerOptions extends LotOptions {
   /** The lifetime of a lot that a refund or the end of a hold opens in place of an expired one. Default 30 days. */
   readonly refundLifetime?: Duration.Input | undefined
   /** The longest time until a hold expires. A longer one is a defect. Default 7 days. */
@@ -207,31 +206,13 @@ export interface LedgerOptions {
   readonly foldMax?: number | undefined
 }
 
-/** The balances of an account. */
-export interface Balances {
-  readonly account: string
-  /** Lots that are not empty and have not expired, in spending order, including trial lots. */
-  readonly lots: ReadonlyArray<Lot>
-  /** Credits that charges can spend: those of all lots but trial ones, without held credits. */
-  readonly credits: number
-  /** The part of `credits` that pays for images only. */
-  readonly creditsImagesOnly: number
-  /** Credits of open holds, including those that have expired and are not returned yet. */
-  readonly held: number
-  /** The UTC day of `quotaUsed`. */
-  readonly day: Day
-  /** The end of that day: the next 00:00 UTC. */
-  readonly resetsAt: DateTime.Utc
-  /** Charges of the day by quota. Quotas without charges are missing. */
-  readonly quotaUsed: ReadonlyMap<string, number>
-}
-
 const make = Effect.fnUntraced(function*(options: LedgerOptions) {
   const { foldMax = 64, holdLifetimeMax = "7 days", holdsMax = 1_000 } = options
   const { lotsMax = 1_000, refundLifetime = "30 days", setMax = 1_000 } = options
   const store = yield* LedgerStore
   const { atomically } = yield* UnitOfWork.UnitOfWork
-  const books = yield* LoadedBooks.make({ holdLifetimeMax, holdsMax, lotsMax, refundLifetime, setMax })
+  const lotRules = makeRules(options)
+  const books = yield* LoadedBooks.make({ holdLifetimeMax, holdsMax, lotRules, lotsMax, refundLifetime, setMax })
 
   return Ledger.of({
     setMax,
@@ -244,8 +225,8 @@ const make = Effect.fnUntraced(function*(options: LedgerOptions) {
       return yield* expire({ books, store, at, limit })
     }, atomically),
     forget: yield* makeForget({ books, setMax }),
-    check: Effect.fn("Ledger.check")((command) => check({ ...command, store, lotsMax })),
-    balances: Effect.fn("Ledger.balances")((account, at) => findBalances({ store, account, at, lotsMax })),
+    check: Effect.fn("Ledger.check")((command) => check({ ...command, store, lotRules, lotsMax })),
+    balances: Effect.fn("Ledger.balances")((account, at) => findBalances({ store, account, at, lotRules, lotsMax })),
     entries: Effect.fn("Ledger.entries")(({ account, before, limit = 100, reference }) => {
       Check.limit("The limit of a list of entries", limit, 1_000)
       return store.findTransactions({ account, reference, before, limit })

@@ -16,12 +16,16 @@ export class InsufficientCredits
   })
 {}
 
-/** The quota of the UTC day is used up. */
+/** Less is left of the quota of the UTC day than the charge counts. */
 export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>("@kinora/ledger/QuotaExceeded")("QuotaExceeded", {
   kind: Schema.String,
   limit: Schema.Int,
-  /** Charges of that day. */
+  /** The count of that day. */
   used: Schema.Int,
+  /** How much the charge would count. */
+  required: Schema.Int,
+  /** The rest of the limit. */
+  available: Schema.Int,
   /** The next 00:00 UTC. */
   resetsAt: Schema.DateTimeUtc
 }) {}

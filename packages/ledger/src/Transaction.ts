@@ -15,13 +15,15 @@
  * from the same lots.
  *
  * An entry has both sides, so a transaction is always balanced. The credits of a lot
- * and the charges of a day equal the balances of their books.
+ * and the counters of a day equal the balances of their books.
  */
 import type { DateTime } from "effect"
 import type { Book } from "./internal/Book.ts"
 import type { TransactionId } from "./internal/ids.ts"
+import type { Metadata } from "./internal/metadata.ts"
 
 export { TransactionId } from "./internal/ids.ts"
+export { bytesMax as metadataBytesMax, depthMax as metadataDepthMax, type Metadata } from "./internal/metadata.ts"
 
 /** A booked movement of one account. There is at most one per kind, reference and part. */
 export interface Transaction {
@@ -37,10 +39,12 @@ export interface Transaction {
   readonly amount: number
   /** For a refund, the charge: its refunds do not exceed its amount. For a release, the hold. */
   readonly reverses: TransactionId | undefined
+  /** The metadata of the command. */
+  readonly metadata: Metadata | undefined
   readonly entries: ReadonlyArray<{
     readonly from: Book
     readonly to: Book
-    /** Credits, or charges to a quota. At least 1. */
+    /** Credits, or what counts to a quota. At least 1. */
     readonly amount: number
   }>
 }

@@ -46,19 +46,12 @@ export type CreateLedgerOptions = Storage & Service.LedgerOptions & {
   readonly sweep?: boolean | undefined
 }
 
-/** The price of a charge: credits of lots, or one of a daily quota. */
+/** The price of a charge: credits of lots, or an amount of a daily quota. */
 export type Amount =
+  | Books.Price
   | {
-    /** All or nothing. 0 to 10^12. */
-    readonly credits: number
-    /** Whether lots with `imagesOnly` may pay. Default false. */
-    readonly imagesOnlyAllowed?: boolean | undefined
-    /** Whether lots of kind `trial` may pay. Default false. */
-    readonly trialAllowed?: boolean | undefined
-  }
-  | {
-    /** The name of the quota, and the maximum number of charges per UTC day. */
-    readonly quota: { readonly kind: string; readonly limit: number }
+    /** The name of the quota, the maximum per UTC day, and how much the charge counts, by default 1. */
+    readonly quota: Omit<Extract<Books.ChargeCommand["amount"], { readonly _tag: "Quota" }>, "_tag">
   }
 
 /** The time of a call, and its transaction. */
@@ -105,7 +98,7 @@ export interface Ledger extends AsyncDisposable {
    * `AlreadyHeldError` while a hold of the reference is open.
    */
   readonly charge: (
-    command: Call & Amount & { readonly account: string; readonly reference: string }
+    command: Call & Amount & Pick<Books.ChargeCommand, "account" | "reference" | "metadata">
   ) => Promise<Plain<Books.Charged>>
   /** Throws the error that `charge` would throw now. Reserves nothing. */
   readonly check: (command: Call & Amount & { readonly account: string }) => Promise<void>
@@ -168,15 +161,15 @@ export const createLedger = async (options: CreateLedgerOptions): Promise<Ledger
   return {
     charge: (command) =>
       call(command, ({ charge }, at) => {
-        const { account, reference } = command
-        return charge({ account, reference, amount: amountOf(command), at })
+        const { account, metadata, reference } = command
+        return charge({ account, reference, amount: amountOf(command), metadata, at })
       }),
     check: (command) =>
       call(command, ({ check }, at) => check({ account: command.account, amount: amountOf(command), at })),
     refund: (command) =>
       call(command, ({ refund }, at) => {
-        const { account, part, reference } = command
-        return refund({ account, part, reference, at })
+        const { account, metadata, part, reference } = command
+        return refund({ account, metadata, part, reference, at })
       }),
     grant: (command) =>
       call(command, ({ grant }, at) => {
@@ -185,16 +178,16 @@ export const createLedger = async (options: CreateLedgerOptions): Promise<Ledger
       }),
     hold: (command) =>
       call(command, ({ hold }, at) => {
-        const { account, credits, imagesOnlyAllowed, reference, trialAllowed } = command
+        const { account, credits, kindsAllowed, metadata, purpose, reference } = command
         const expiry = command.expiresAt === undefined
           ? { within: command.within }
           : { expiresAt: DateTime.fromDateUnsafe(command.expiresAt) }
-        return hold({ account, credits, imagesOnlyAllowed, reference, trialAllowed, at, ...expiry })
+        return hold({ account, credits, kindsAllowed, metadata, purpose, reference, at, ...expiry })
       }),
     capture: (command) =>
       call(command, ({ capture }, at) => {
-        const { account, credits, reference } = command
-        return capture({ account, credits, reference, at })
+        const { account, credits, metadata, reference } = command
+        return capture({ account, credits, metadata, reference, at })
       }),
     release: (command) =>
       call(command, ({ release }, at) => release({ account: command.account, reference: command.reference, at })),
@@ -236,7 +229,10 @@ const layersOf = ({ sweep = true, ...options }: CreateLedgerOptions): Layers<Ser
 }
 
 const amountOf = (amount: Amount): Books.ChargeCommand["amount"] => {
-  if ("quota" in amount) return { _tag: "Quota", kind: amount.quota.kind, limit: amount.quota.limit }
-  const { credits, imagesOnlyAllowed = false, trialAllowed } = amount
-  return { _tag: "Credits", credits, imagesOnlyAllowed, trialAllowed }
+  if ("quota" in amount) {
+    const { amount: counts, kind, limit } = amount.quota
+    return { _tag: "Quota", kind, limit, amount: counts }
+  }
+  const { credits, kindsAllowed, purpose } = amount
+  return { _tag: "Credits", credits, kindsAllowed, purpose }
 }

@@ -4,9 +4,14 @@ import { TestDatabase } from "@kinora/testkit"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Ledger from "../src/Ledger.ts"
+import * as MemoryLedgerStore from "../src/MemoryLedgerStore.ts"
 import * as SqlLedgerStore from "../src/SqlLedgerStore.ts"
 
 export const memory = Ledger.layerMemory
+
+/** `memory` with options. */
+export const memoryWith = (options: Ledger.LedgerOptions) =>
+  Ledger.layerWith(options).pipe(Backend.memory(MemoryLedgerStore.layer))
 
 /**
  * The store and the client of tests. On Postgres, the tables are in a schema, whose name the client writes into the statements of
@@ -21,9 +26,9 @@ const placed = (database: TestDatabase.TestDatabase) =>
     : { store: SqlLedgerStore, client: database }
 
 /** `Ledger.layerPostgres`, whose units wait longer: hundreds take turns on few connections, on a machine that runs other tests. */
-export const over = (database: TestDatabase.TestDatabase) => {
+export const over = (database: TestDatabase.TestDatabase, options: Ledger.LedgerOptions = {}) => {
   const { client, store } = placed(database)
-  return Ledger.layerWith({}).pipe(
+  return Ledger.layerWith(options).pipe(
     Layer.provide([store.layer, SecureRandom.layerWebCrypto]),
     Layer.provideMerge(UnitOfWork.layerSqlWith({ deadline: "2 minutes" })),
     Layer.provide(Migrations.layer(store.migrations)),

@@ -8,15 +8,20 @@ import * as Day from "../src/internal/Day.ts"
 import { expireLot } from "../src/internal/expire.ts"
 import { expireHold } from "../src/internal/holds.ts"
 import * as IdSequence from "../src/internal/IdSequence.ts"
+import * as Lots from "../src/internal/lots.ts"
 import { audit } from "../src/internal/memory/audit.ts"
 import { revokeLot } from "../src/internal/revokeLot.ts"
-import type { LotId } from "../src/Lot.ts"
+import { InsufficientCredits } from "../src/LedgerError.ts"
+import { defaultKinds, type LotId, type LotKind } from "../src/Lot.ts"
 import {
   atHour,
   type Command,
   command,
   decideAny,
   end,
+  type LotKinds,
+  lotKinds,
+  namesIn,
   partOf,
   referenceOf,
   referencesMax,
@@ -37,7 +42,11 @@ const requested = ["ann", "bob"].flatMap((account) =>
   ])
 )
 
-const open = (loaded: State.BooksOptions["loaded"], ids = IdSequence.from(firstUuid)): Books.Books =>
+const open = (
+  loaded: State.BooksOptions["loaded"],
+  ids = IdSequence.from(firstUuid),
+  lotRules = Lots.makeRules({})
+): Books.Books =>
   State.make({
     loaded,
     requested,
@@ -46,10 +55,15 @@ const open = (loaded: State.BooksOptions["loaded"], ids = IdSequence.from(firstU
     refundLifetime: Duration.hours(refundHours),
     holdLifetimeMax: Duration.hours(24),
     holdsMax,
+    lotRules,
     ids
   })
 
-const empty = open({ lots: [], quotas: [], transactions: [], holds: [], openHolds: [] })
+const nothing = { lots: [], quotas: [], transactions: [], holds: [], openHolds: [] }
+
+const emptyOf = (lotKinds: Readonly<Record<string, LotKind>>) => open(nothing, undefined, Lots.makeRules({ lotKinds }))
+
+const empty = open(nothing)
 
 /** Everything that the books contain. */
 const contentOf = (books: Books.Books) => {
@@ -67,12 +81,12 @@ const contentOf = (books: Books.Books) => {
 const printed = (books: Books.Books) => JSON.stringify([contentOf(books), State.changesOf(books)])
 
 /** Runs the commands on the books and on the model, and compares the results of each. */
-const play = (commands: ReadonlyArray<Command>) => {
-  const model = Model.make({ refundHours, holdsMax })
+const play = (kinds: LotKinds, commands: ReadonlyArray<Command>) => {
+  const model = Model.make({ refundHours, holdsMax, kinds })
   const shelf = makeShelf()
   /** The model's name of each lot. */
   const names = new Map<LotId, string>()
-  let books = empty
+  let books = emptyOf(kinds)
   let hour = 8
 
   const saveAndLoad = () => {
@@ -85,7 +99,7 @@ const play = (commands: ReadonlyArray<Command>) => {
       openedHolds: [],
       endedHolds: []
     })
-    books = open(shelf.content(), books.ids)
+    books = open(shelf.content(), books.ids, books.lotRules)
   }
   /** Decides, adopts the state and returns the value, or returns the tag of the refusal. */
   const adopt = <A, Refusal extends { readonly _tag: string }>(decision: Decision<Books.Books, A, Refusal>) => {
@@ -111,7 +125,8 @@ const play = (commands: ReadonlyArray<Command>) => {
   }
 
   const decide = (command: Command, hour: number): void => {
-    const { account, credits, imagesOnly, kind, trial } = command
+    const { account, counts, credits, kind, purpose } = command
+    const restrictions = { purpose, kindsAllowed: namesIn(command.allows) }
     const reference = referenceOf(books, command)
     const at = atHour(hour)
     // In steps of 12 hours, so that many lots expire together.
@@ -119,7 +134,7 @@ const play = (commands: ReadonlyArray<Command>) => {
 
     switch (command.does) {
       case "grant": {
-        const terms = { account, kind, imagesOnly, watermark: trial }
+        const terms = { account, kind, purpose, labels: namesIn(command.labels) }
         const heap = { ...terms, openedAt: hour, expiresAt, coins: credits + 1, closed: false }
         const expected = model.grant({ ...heap, name: `${account} ${reference}` })
         const grant = { ...terms, reference, credits: credits + 1, expiresAt: atHour(expiresAt), at }
@@ -130,19 +145,21 @@ const play = (commands: ReadonlyArray<Command>) => {
       }
       case "charge":
       case "charge again": {
-        const expected = model.charge(account, reference, credits, hour, { imagesOnly, trial })
-        const amount = { _tag: "Credits", credits, imagesOnlyAllowed: imagesOnly, trialAllowed: trial } as const
+        const expected = model.charge(account, reference, credits, hour, restrictions)
+        const amount = { _tag: "Credits", credits, ...restrictions } as const
         const result = adopt(Books.charge(books, { account, reference, amount, at }))
         if (typeof result === "string" || typeof expected === "string") {
           return assert.deepStrictEqual<unknown>(result, expected)
         }
         if (result._tag !== "ChargedCredits") return assert.fail(result._tag)
-        assert.strictEqual(result.watermark, expected.some((name) => model.heaps.get(name)?.watermark))
+        const labels = expected.flatMap((name) => model.heaps.get(name)!.labels)
+        assert.deepStrictEqual(result.labels, [...new Set(labels)])
         return assert.deepStrictEqual(coinsOf(result.parts), expected)
       }
       case "count": {
-        const expected = model.count(account, reference, credits, `${account} ${Book.ofQuota(kind, Day.of(at))}`, hour)
-        const amount = { _tag: "Quota", kind, limit: credits } as const
+        const counter = `${account} ${Book.ofQuota(kind, Day.of(at))}`
+        const expected = model.count(account, reference, { amount: counts, limit: credits }, counter, hour)
+        const amount = { _tag: "Quota", kind, limit: credits, amount: counts } as const
         const result = adopt(Books.charge(books, { account, reference, amount, at }))
         return assert.strictEqual(typeof result === "string" ? result : result._tag, expected)
       }
@@ -161,8 +178,8 @@ const play = (commands: ReadonlyArray<Command>) => {
       }
       case "hold":
       case "hold again": {
-        const terms = { account, reference, credits, imagesOnlyAllowed: imagesOnly, trialAllowed: trial, at }
-        const expiry = { imagesOnly, trial, expiresAt: hour + command.livesHours }
+        const terms = { account, reference, credits, ...restrictions, at }
+        const expiry = { ...restrictions, expiresAt: hour + command.livesHours }
         const expected = model.hold(account, reference, credits, hour, expiry)
         const result = adopt(Books.hold(books, { ...terms, expiresAt: atHour(expiry.expiresAt) }))
         return assert.deepStrictEqual<unknown>(typeof result === "string" ? result : coinsOf(result.parts), expected)
@@ -177,6 +194,8 @@ const play = (commands: ReadonlyArray<Command>) => {
         }
         if (typeof expected === "string") return assert.fail(`captured instead of ${expected}`)
         assert.deepStrictEqual(coinsOf(result.parts), expected.heaps)
+        const labels = expected.heaps.flatMap((name) => model.heaps.get(name)!.labels)
+        assert.deepStrictEqual(result.labels, [...new Set(labels)])
         return checkReturned(result.returned, expected.returned)
       }
       case "release": {
@@ -240,8 +259,8 @@ const checkSound = (content: State.BooksOptions["loaded"]) => {
   return totals
 }
 
-const check = (commands: ReadonlyArray<Command>) => {
-  const { model, names, shelf } = play(commands)
+const check = (kinds: LotKinds, commands: ReadonlyArray<Command>) => {
+  const { model, names, shelf } = play(kinds, commands)
   const { lots, quotas, transactions } = shelf.content()
 
   const heaps = Object.fromEntries(Array.from(model.heaps.values(), ({ coins, name }) => [name, coins]))
@@ -266,26 +285,27 @@ const check = (commands: ReadonlyArray<Command>) => {
 }
 
 const commands = Arbitrary.schema(command)
+const kinds = Arbitrary.schema(lotKinds)
 
 it.prop(
   "agrees with a model of coins on any commands",
-  [Arbitrary.array(commands, { maxLength: 60 })],
-  ([commands]) => check(commands),
+  [kinds, Arbitrary.array(commands, { maxLength: 60 })],
+  ([kinds, commands]) => check(kinds, commands),
   { arbitrary: { runs: 300 } }
 )
 
 it.prop(
   "agrees with a model of coins on sequences of 1,000 commands",
-  [Arbitrary.array(commands, { minLength: 1_000, maxLength: 1_000 })],
-  ([commands]) => check(commands),
+  [kinds, Arbitrary.array(commands, { minLength: 1_000, maxLength: 1_000 })],
+  ([kinds, commands]) => check(kinds, commands),
   { arbitrary: { runs: 10, maxShrinks: 200 } }
 )
 
 it.prop(
   "decides a command twice from one state in the same way, and changes nothing until the state is adopted",
-  [Arbitrary.array(commands, { maxLength: 60 })],
-  ([commands]) => {
-    let books = empty
+  [kinds, Arbitrary.array(commands, { maxLength: 60 })],
+  ([kinds, commands]) => {
+    let books = emptyOf(kinds)
     let hour = 8
     for (const command of commands) {
       hour += command.waits
@@ -302,12 +322,17 @@ it.prop(
 
 it.prop(
   "produces sound books from any earlier state, whatever was decided from it before",
-  [Arbitrary.array(
-    Arbitrary.schema(Schema.Struct({ command, base: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })) })),
-    { maxLength: 60 }
-  )],
-  ([steps]) => {
-    const states = [empty]
+  [
+    kinds,
+    Arbitrary.array(
+      Arbitrary.schema(
+        Schema.Struct({ command, base: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })) })
+      ),
+      { maxLength: 60 }
+    )
+  ],
+  ([kinds, steps]) => {
+    const states = [emptyOf(kinds)]
     let hour = 8
     for (const { base, command } of steps) {
       hour += command.waits
@@ -334,7 +359,7 @@ it("counts ids up within the bits after a UUIDv7's version and variant", () => {
 })
 
 it("requires commands to be requested, and their time to be in the requested span", () => {
-  const amount = { _tag: "Credits", credits: 0, imagesOnlyAllowed: false } as const
+  const amount = { _tag: "Credits", credits: 0 } as const
   const charge = { account: "ann", reference: "1", amount, at: start }
   assert.throws(() => Books.charge(empty, { ...charge, reference: "unknown" }), "was not requested")
   assert.throws(
@@ -342,4 +367,42 @@ it("requires commands to be requested, and their time to be in the requested spa
     "outside the span"
   )
   assert.throws(() => Books.charge(empty, { ...charge, at: DateTime.add(end, { hours: 1 }) }), "outside the span")
+})
+
+it("keeps the credits of a lot whose kind was removed from the options, and spends them when it is back", () => {
+  const price = { _tag: "Credits", credits: 5 } as const
+  const at = start
+  const terms = { account: "ann", kind: "gift", credits: 10, expiresAt: DateTime.add(start, { days: 1 }), at }
+  const opened = Result.getOrThrow(
+    Books.grant(emptyOf({ ...defaultKinds, gift: { rank: 0 } }), { ...terms, reference: "1" })
+  )
+  const stored = contentOf(opened.state)
+  const without = open(stored, opened.state.ids)
+  const refused = Books.charge(without, { account: "ann", reference: "1", amount: price, at })
+  assert.deepStrictEqual(refused, Result.fail(new InsufficientCredits({ required: 5, available: 0 })))
+  assert.throws(() => Books.grant(without, { ...terms, reference: "2" }), "must be one of plan, refund, addon, trial")
+  const kindsAllowed = ["gift"]
+  assert.throws(
+    () => Books.charge(without, { account: "ann", reference: "1", amount: { ...price, kindsAllowed }, at }),
+    "must be one of"
+  )
+
+  const back = open(stored, opened.state.ids, Lots.makeRules({ lotKinds: { ...defaultKinds, gift: { rank: 9 } } }))
+  const charged = Result.getOrThrow(Books.charge(back, { account: "ann", reference: "1", amount: price, at }))
+  // Its credits are not turned into others, while the kind is missing.
+  const later = open(contentOf(charged.state), charged.state.ids)
+  const refunded = Books.refund(later, { account: "ann", reference: "1", at: DateTime.add(start, { days: 2 }) })
+  const { lots } = State.accountOf(Result.getOrThrow(refunded).state, "ann")
+  assert.deepStrictEqual(lots.map(({ kind, remaining }) => [kind, remaining]), [["gift", 5], ["gift", 5]])
+})
+
+it("requires kinds of lots with a name and a rank, and a kind of refunds that is not restricted", () => {
+  const kinds = (lotKinds: Readonly<Record<string, LotKind>>, refundKind?: string) => () =>
+    Lots.makeRules({ lotKinds, refundKind })
+  assert.throws(kinds({ refund: { rank: 0 }, "": { rank: 0 } }), "A kind of lots must have 1 to 64 characters")
+  assert.throws(kinds({ refund: { rank: 0 }, "a\0": { rank: 0 } }), "A kind of lots must have 1 to 64 characters")
+  assert.throws(kinds({ refund: { rank: Number.NaN } }), "The rank of the kind refund must be a finite number")
+  assert.throws(kinds({ plan: { rank: 0 } }), "The kind of refunds, refund, must be one of the kinds of lots")
+  assert.throws(kinds({ plan: { rank: 0, restricted: true } }, "plan"), "not restricted")
+  assert.throws(kinds({ plan: { rank: 0 } }, "constructor"), "The kind of refunds, constructor")
 })

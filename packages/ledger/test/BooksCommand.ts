@@ -17,6 +17,18 @@ export const referencesMax = 250
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
+const kindNames = ["plan", "addon", "trial", "refund", "gift"] as const
+
+/** Kinds of lots with random rules, of which lots of refunds are not restricted. */
+export const lotKinds = Schema.Record(
+  Schema.Literals(kindNames),
+  Schema.Struct({ rank: between(-1, 2), restricted: Schema.Boolean })
+).pipe(Schema.refine((kinds): kinds is typeof kinds => !kinds.refund.restricted))
+export type LotKinds = typeof lotKinds.Type
+
+/** The names in a text. */
+export const namesIn = (text: string): ReadonlyArray<string> => text.split(" ").filter((name) => name !== "")
+
 /** A command, and what happens around it. */
 export const command = Schema.Struct({
   does: Schema.Literals([
@@ -39,10 +51,16 @@ export const command = Schema.Struct({
   account: Schema.Literals(["ann", "bob"]),
   reference: between(0, referencesMax),
   credits: between(0, 12),
-  imagesOnly: Schema.Boolean,
-  /** Whether a granted lot has a watermark, and whether a charge may use trial lots. */
-  trial: Schema.Boolean,
-  kind: Schema.Literals(["plan", "addon", "trial", "refund"]),
+  purpose: Schema.UndefinedOr(Schema.Literals(["image", "voice"])),
+  /** The labels of a granted lot. */
+  labels: Schema.Literals(["", "watermark", "beta", "beta watermark"]),
+  /** The kinds that a charge allows, besides those that are not restricted. */
+  allows: Schema.Literals(["", "trial", "plan", "trial gift"]),
+  kind: Schema.Literals(kindNames),
+  /** Whether a command that ends a hold names any reference. */
+  guesses: Schema.Boolean,
+  /** The amount of a charge to a quota. */
+  counts: between(1, 4),
   livesHours: between(1, 24),
   /** The reference of a part. */
   part: between(0, 3),
@@ -66,11 +84,13 @@ export const partOf = ({ credits, part }: Pick<Command, "credits" | "part">) => 
 /** The reference of the command. Those that end holds mostly name an open one. */
 export const referenceOf = (
   books: Books.Books,
-  { account, does, reference, trial }: Pick<Command, "does" | "reference" | "trial"> & { readonly account: string }
+  { account, does, guesses, reference }:
+    & Pick<Command, "does" | "guesses" | "reference">
+    & { readonly account: string }
 ): string => {
   const endsHold = does === "capture" || does === "capture part" || does === "release"
   const open = Array.from(HashMap.values(State.accountOf(books, account).holds)).filter(({ state }) => state === "open")
-  return endsHold && !trial && open.length > 0 ? open[reference % open.length]!.reference : `${reference}`
+  return endsHold && !guesses && open.length > 0 ? open[reference % open.length]!.reference : `${reference}`
 }
 
 /** Decides the command and returns the next state, which is the given one if the command is refused. */
@@ -79,7 +99,9 @@ export const decideAny = (
   command: Omit<Command, "account"> & { readonly account: string },
   hour: number
 ): Books.Books => {
-  const { account, credits, imagesOnly, kind, trial } = command
+  const { account, counts, credits, kind, purpose } = command
+  const labels = namesIn(command.labels)
+  const kindsAllowed = namesIn(command.allows)
   const reference = referenceOf(books, command)
   const at = atHour(hour)
   const accept = <A, Refusal>(decision: Result.Result<{ readonly state: Books.Books; readonly value: A }, Refusal>) =>
@@ -92,8 +114,8 @@ export const decideAny = (
           account,
           reference,
           kind,
-          imagesOnly,
-          watermark: trial,
+          purpose,
+          labels,
           credits: credits + 1,
           expiresAt,
           at
@@ -105,11 +127,13 @@ export const decideAny = (
       return accept(Books.charge(books, {
         account,
         reference,
-        amount: { _tag: "Credits", credits, imagesOnlyAllowed: imagesOnly, trialAllowed: trial },
+        amount: { _tag: "Credits", credits, purpose, kindsAllowed },
         at
       }))
     case "count":
-      return accept(Books.charge(books, { account, reference, amount: { _tag: "Quota", kind, limit: credits }, at }))
+      return accept(
+        Books.charge(books, { account, reference, amount: { _tag: "Quota", kind, limit: credits, amount: counts }, at })
+      )
     case "refund":
     case "refund again":
       return accept(Books.refund(books, { account, reference, at }))
@@ -122,8 +146,8 @@ export const decideAny = (
         account,
         reference,
         credits,
-        imagesOnlyAllowed: imagesOnly,
-        trialAllowed: trial,
+        purpose,
+        kindsAllowed,
         expiresAt: atHour(hour + command.livesHours),
         at
       }))

@@ -54,6 +54,20 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | LedgerStore
         assert.deepStrictEqual((yield* ledger.balances(successor!, noon)).lots, [])
       }))
 
+    it.effect("deletes metadata", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const account = yield* newAccount
+        yield* ledger.grant({ ...grantOf(account, "granted", 10), metadata: { order: "o-1" } })
+        yield* ledger.charge({ ...chargeOf(account, "charged", 4), metadata: { call: "c-1" } })
+        const before = yield* entriesOf(account)
+        assert.deepStrictEqual(before.map(({ metadata }) => metadata), [{ call: "c-1" }, { order: "o-1" }])
+        yield* ledger.forget({ account, at: noon })
+        const ids = before.map(({ id }) => id)
+        const moved = (yield* readAll).flatMap(({ transactions }) => transactions).filter(({ id }) => ids.includes(id))
+        assert.deepStrictEqual(moved.map(({ metadata }) => metadata), [undefined, undefined])
+      }))
+
     it.effect("leaves a name as unknown as one that was never used", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger

@@ -22,7 +22,12 @@ describe("forget", () => {
 
   const open = async (account: string) => {
     await ledger.grant({ account, reference: `${account} granted`, kind: "addon", credits: 100, expiresAt })
-    await ledger.charge({ account, reference: `${account} charged`, credits: 20 })
+    await ledger.charge({
+      account,
+      reference: `${account} charged`,
+      credits: 20,
+      metadata: { call: `${account} noted` }
+    })
     await ledger.charge({ account, reference: `${account} counted`, quota: { kind: "image", limit: 3 } })
     await ledger.refund({
       account,

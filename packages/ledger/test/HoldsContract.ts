@@ -51,7 +51,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           _tag: "Captured",
           credits: 13,
           parts: [{ lot: a!, credits: 10 }, { lot: b!, credits: 3 }],
-          watermark: false,
+          labels: [],
           returned: [{ lot: b!, credits: 7 }, { lot: c!, credits: 4 }]
         })
         assert.deepStrictEqual(yield* balancesOf(account), [17, 0])
@@ -231,15 +231,15 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const account = newAccount()
-        const { lot } = yield* ledger.grant(grantOf(account, 10, { kind: "trial", watermark: true }))
-        yield* ledger.hold(holdOf(account, "job", 6, { trialAllowed: true }))
+        const { lot } = yield* ledger.grant(grantOf(account, 10, { kind: "trial", labels: ["watermark"] }))
+        yield* ledger.hold(holdOf(account, "job", 6, { kindsAllowed: ["trial"] }))
         assert.deepStrictEqual(yield* ledger.revoke({ account, lot: lot.id, at: noon }), { credits: 4 })
         const captured = yield* ledger.capture({ account, reference: "job", credits: 2, at: noon })
         if (captured._tag !== "Captured") return assert.fail(captured._tag)
-        assert.deepStrictEqual([captured.watermark, captured.parts], [true, [{ lot: lot.id, credits: 2 }]])
+        assert.deepStrictEqual([captured.labels, captured.parts], [["watermark"], [{ lot: lot.id, credits: 2 }]])
         const { lots } = yield* ledger.balances(account, noon)
-        assert.deepStrictEqual(lots.map(({ kind, remaining, watermark }) => ({ kind, remaining, watermark })), [
-          { kind: "trial", remaining: 4, watermark: true }
+        assert.deepStrictEqual(lots.map(({ kind, labels, remaining }) => ({ kind, labels, remaining })), [
+          { kind: "trial", remaining: 4, labels: ["watermark"] }
         ])
         assert.deepStrictEqual(yield* totalsOf(account), {
           granted: 10,
@@ -255,12 +255,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const ledger = yield* Ledger
         const account = newAccount()
         yield* accepted(ledger.grantAll([
-          grantOf(account, 1, { reference: "images", imagesOnly: true }),
+          grantOf(account, 1, { reference: "images", purpose: "image" }),
           grantOf(account, 1, { reference: "trial", kind: "trial" })
         ]))
         const refused = yield* refusalOf(ledger.hold(holdOf(account, "a", 1)))
         assert.deepStrictEqual(refused, new InsufficientCredits({ required: 1, available: 0 }))
-        yield* ledger.hold(holdOf(account, "b", 2, { imagesOnlyAllowed: true, trialAllowed: true }))
+        yield* ledger.hold(holdOf(account, "b", 2, { purpose: "image", kindsAllowed: ["trial"] }))
         assert.deepStrictEqual(yield* balancesOf(account), [0, 2])
       }))
 

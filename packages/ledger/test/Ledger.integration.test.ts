@@ -23,7 +23,7 @@ const openAccount = Effect.fnUntraced(function*(account: string) {
   const expiresAt = DateTime.add(at, { days: 30 })
   const grant = { account, reference: "period-1", kind: "plan", credits: 100, expiresAt, at } as const
   const { lot: { id: lot } } = yield* ledger.grant(grant)
-  const credits = { _tag: "Credits", credits: 30, imagesOnlyAllowed: true } as const
+  const credits = { _tag: "Credits", credits: 30, purpose: "image" } as const
   const quota = { _tag: "Quota", kind: "image", limit: 5 } as const
   yield* accepted(ledger.chargeAll([
     { account, reference: "job", amount: credits, at },
@@ -70,7 +70,7 @@ for (const [name, database, callers] of TestDatabase.all) {
           yield* ledger.grant({ ...grant, at: yield* DateTime.now })
           const chargeNow = (reference: string) =>
             Effect.flatMap(DateTime.now, (at) => {
-              const amount = { _tag: "Credits", credits: 10, imagesOnlyAllowed: true } as const
+              const amount = { _tag: "Credits", credits: 10, purpose: "image" } as const
               return Effect.result(ledger.charge({ account, reference, amount, at }))
             })
           const expireNow = Effect.flatMap(DateTime.now, (at) => ledger.expire({ at }))
@@ -246,7 +246,7 @@ for (const [name, database, callers] of TestDatabase.all) {
         const commands = Array.from({ length: 65 }, (_, n) => ({
           account,
           reference: `${n}`,
-          amount: { _tag: "Credits", credits: 1, imagesOnlyAllowed: false } as const,
+          amount: { _tag: "Credits", credits: 1 } as const,
           at
         }))
         assert.strictEqual(yield* countStatements(ledger.chargeAll(commands.slice(0, 1))), 3)

@@ -34,7 +34,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const account = newAccount()
         const first = yield* ledger.grant(grantOf(account, 100))
         yield* ledger.charge(chargeOf(account, "job", 100))
-        const second = yield* ledger.grant(grantOf(account, 7, { kind: "addon", imagesOnly: true }))
+        const second = yield* ledger.grant(grantOf(account, 7, { kind: "addon", purpose: "image" }))
         assert.deepStrictEqual(second.lot, { ...first.lot, remaining: 0 })
       }))
 
@@ -42,7 +42,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const account = newAccount()
-        const options = { kind: "trial", imagesOnly: true, watermark: true } as const
+        const options = { kind: "trial", purpose: "image", labels: ["watermark"] } as const
         const { lot: { id } } = yield* ledger.grant(grantOf(account, 7, options))
         const { credits, lots } = yield* ledger.balances(account, noon)
         const [{ openedBy, ...lot }, ...others] = lots as [typeof lots[0] & {}]
@@ -54,8 +54,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           remaining: 7,
           openedAt: noon,
           expiresAt: after({ days: 30 }),
-          imagesOnly: true,
-          watermark: true,
+          purpose: "image",
+          labels: ["watermark"],
           closed: false
         })
         assert.match(openedBy, /^txn_/)
@@ -68,16 +68,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const account = newAccount()
         yield* accepted(ledger.grantAll([
           grantOf(account, 5, { reference: "general" }),
-          grantOf(account, 5, { reference: "images", imagesOnly: true }),
+          grantOf(account, 5, { reference: "images", purpose: "image" }),
           grantOf(account, 5, { reference: "trial", kind: "trial" }),
           grantOf(account, 5, { reference: "short", expiresAt: after({ hours: 1 }) })
         ]))
         const late = after({ hours: 2 })
-        const amounts = [false, true].flatMap((imagesOnlyAllowed) =>
-          [false, true].flatMap((trialAllowed) =>
-            [5, 6, 10, 11, 15, 16].map((credits) =>
-              ({ _tag: "Credits", credits, imagesOnlyAllowed, trialAllowed }) as const
-            )
+        const amounts = [undefined, "video", "image"].flatMap((purpose) =>
+          [[], ["trial"]].flatMap((kindsAllowed) =>
+            [5, 6, 10, 11, 15, 16].map((credits) => ({ _tag: "Credits", credits, purpose, kindsAllowed }) as const)
           )
         )
         for (const [index, amount] of amounts.entries()) {
@@ -135,13 +133,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           grantOf(account, 10, { ...soon, reference: "plan-young", at: after({ hours: 1 }) }),
           grantOf(account, 10, { ...soon, reference: "plan-old" }),
           grantOf(account, 10, { ...soon, reference: "refund", kind: "refund" }),
-          grantOf(account, 10, { ...soon, reference: "images", kind: "addon", imagesOnly: true }),
+          grantOf(account, 10, { ...soon, reference: "images", kind: "addon", purpose: "image" }),
           grantOf(account, 10, { reference: "trial", kind: "trial", expiresAt: after({ hours: 2 }) })
         ]
         const granted = yield* ledger.grantAll(grants)
         const lotOf = (reference: string) =>
           Result.getOrThrow(granted[grants.findIndex((grant) => grant.reference === reference)]!).lot.id
-        const charge = chargeOf(account, "job", 55, { at: after({ hours: 1 }), imagesOnlyAllowed: true })
+        const charge = chargeOf(account, "job", 55, { at: after({ hours: 1 }), purpose: "image" })
         const charged = yield* ledger.charge(charge)
         assert.deepStrictEqual(charged._tag === "ChargedCredits" ? charged.parts : [], [
           { lot: lotOf("images"), credits: 10 },
@@ -153,30 +151,30 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         ])
       }))
 
-    it.effect("draws on trial lots only for charges that may, and reports their watermark", () =>
+    it.effect("draws on lots of a restricted kind only for charges that allow it, and returns their labels", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger
         const account = newAccount()
-        const trial = { kind: "trial", watermark: true, expiresAt: after({ hours: 1 }) } as const
+        const trial = { kind: "trial", labels: ["watermark"], expiresAt: after({ hours: 1 }) } as const
         yield* accepted(ledger.grantAll([
           grantOf(account, 10, { reference: "general" }),
           grantOf(account, 10, { ...trial, reference: "trial" })
         ]))
-        const charge = (reference: string, credits: number, trialAllowed: boolean) =>
+        const charge = (reference: string, credits: number, kindsAllowed: ReadonlyArray<string>) =>
           Effect.map(
-            ledger.charge(chargeOf(account, reference, credits, { trialAllowed })),
-            (charged) => charged._tag === "ChargedCredits" && charged.watermark
+            ledger.charge(chargeOf(account, reference, credits, { kindsAllowed })),
+            (charged) => charged._tag === "ChargedCredits" ? charged.labels : undefined
           )
-        assert.isFalse(yield* charge("without", 5, false))
-        assert.isTrue(yield* charge("trial", 4, true))
-        assert.isTrue(yield* charge("both", 7, true))
-        assert.isFalse(yield* charge("rest", 4, true))
+        assert.deepStrictEqual(yield* charge("without", 5, []), [])
+        assert.deepStrictEqual(yield* charge("trial", 4, ["trial"]), ["watermark"])
+        assert.deepStrictEqual(yield* charge("both", 7, ["trial"]), ["watermark"])
+        assert.deepStrictEqual(yield* charge("rest", 4, ["trial"]), [])
         // The part that a trial lot paid stays a trial credit after the lot has expired.
         yield* ledger.refund({ account, reference: "trial", at: after({ hours: 2 }) })
         const { credits, lots } = yield* ledger.balances(account, after({ hours: 2 }))
         assert.strictEqual(credits, 0)
-        assert.deepStrictEqual(lots.map(({ kind, remaining, watermark }) => ({ kind, remaining, watermark })), [
-          { kind: "trial", remaining: 4, watermark: true }
+        assert.deepStrictEqual(lots.map(({ kind, labels, remaining }) => ({ kind, labels, remaining })), [
+          { kind: "trial", remaining: 4, labels: ["watermark"] }
         ])
         assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
       }))
@@ -187,7 +185,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const account = newAccount()
         yield* accepted(ledger.grantAll([
           grantOf(account, 10, { reference: "general" }),
-          grantOf(account, 10, { reference: "images", imagesOnly: true }),
+          grantOf(account, 10, { reference: "images", purpose: "image" }),
           grantOf(account, 10, { reference: "trial", kind: "trial" }),
           grantOf(account, 10, { reference: "short", expiresAt: after({ hours: 1 }) })
         ]))
@@ -197,12 +195,12 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           new InsufficientCredits({ required: 11, available: 10 })
         )
         assert.deepStrictEqual(
-          yield* refusalOf(ledger.charge(chargeOf(account, "image", 21, { ...late, imagesOnlyAllowed: true }))),
+          yield* refusalOf(ledger.charge(chargeOf(account, "image", 21, { ...late, purpose: "image" }))),
           new InsufficientCredits({ required: 21, available: 20 })
         )
-        const { credits, creditsImagesOnly } = yield* ledger.balances(account, late.at)
-        assert.deepStrictEqual([credits, creditsImagesOnly], [20, 10])
-        yield* ledger.charge(chargeOf(account, "image", 20, { ...late, imagesOnlyAllowed: true }))
+        const { credits, creditsByPurpose } = yield* ledger.balances(account, late.at)
+        assert.deepStrictEqual([credits, creditsByPurpose], [20, new Map([["image", 10]])])
+        yield* ledger.charge(chargeOf(account, "image", 20, { ...late, purpose: "image" }))
       }))
 
     it.effect("charges a reference once, within a set and after a refund too", () =>
@@ -258,25 +256,25 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const ledger = yield* Ledger
         const account = newAccount()
         yield* accepted(ledger.grantAll([
-          grantOf(account, 10, { reference: "a", expiresAt: after({ days: 1 }), imagesOnly: true }),
+          grantOf(account, 10, { reference: "a", expiresAt: after({ days: 1 }), purpose: "image" }),
           grantOf(account, 10, { reference: "b", expiresAt: after({ days: 9 }) })
         ]))
-        yield* ledger.charge(chargeOf(account, "job", 13, { imagesOnlyAllowed: true }))
+        yield* ledger.charge(chargeOf(account, "job", 13, { purpose: "image" }))
         const at = after({ days: 1 })
         const refunded = yield* ledger.refund({ account, reference: "job", at })
         const { lots } = yield* ledger.balances(account, at)
         assert.deepStrictEqual(
-          lots.map(({ expiresAt, imagesOnly, kind, remaining }) => ({ expiresAt, imagesOnly, kind, remaining })),
+          lots.map(({ expiresAt, kind, purpose, remaining }) => ({ expiresAt, kind, purpose, remaining })),
           [
-            { kind: "plan", remaining: 10, expiresAt: after({ days: 9 }), imagesOnly: false },
-            { kind: "refund", remaining: 10, expiresAt: after({ days: 31 }), imagesOnly: true }
+            { kind: "plan", remaining: 10, expiresAt: after({ days: 9 }), purpose: undefined },
+            { kind: "refund", remaining: 10, expiresAt: after({ days: 31 }), purpose: "image" }
           ]
         )
         assert.deepStrictEqual(
           refunded._tag === "Refunded" ? refunded.parts.map(({ lot }) => lot) : [],
           lots.map(({ id }) => id).toReversed()
         )
-        yield* ledger.charge(chargeOf(account, "next", 20, { at, imagesOnlyAllowed: true }))
+        yield* ledger.charge(chargeOf(account, "next", 20, { at, purpose: "image" }))
         yield* ledger.refund({ account, reference: "next", at })
         assert.strictEqual((yield* ledger.balances(account, at)).credits, 20)
         assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
@@ -347,11 +345,13 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
           quotaChargeOf(account, "e", 2, midnight)
         ])
         const counted = (kind: string, day: Day, used: number) =>
-          Result.succeed({ _tag: "ChargedQuota", kind, day, used } as const)
+          Result.succeed({ _tag: "ChargedQuota", kind, day, amount: 1, used } as const)
         assert.deepStrictEqual(results, [
           counted("image", "2026-11-20", 1),
           counted("image", "2026-11-20", 2),
-          Result.fail(new QuotaExceeded({ kind: "image", limit: 2, used: 2, resetsAt: midnight })),
+          Result.fail(
+            new QuotaExceeded({ kind: "image", limit: 2, used: 2, required: 1, available: 0, resetsAt: midnight })
+          ),
           counted("video", "2026-11-20", 1),
           counted("image", "2026-11-21", 1)
         ])

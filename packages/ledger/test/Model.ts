@@ -2,15 +2,15 @@
  * The ledger as one would play it with coins: every credit lies in a named heap,
  * is taken one at a time, and goes back where it was. No entries, no parts, no sums.
  */
-import type { Lot } from "../src/Lot.ts"
+import type { LotKinds } from "./BooksCommand.ts"
 
 /** A lot, named by what opened it. */
 export interface Heap {
   readonly name: string
   readonly account: string
-  readonly kind: Lot["kind"]
-  readonly imagesOnly: boolean
-  readonly watermark: boolean
+  readonly kind: keyof LotKinds
+  readonly purpose: string | undefined
+  readonly labels: ReadonlyArray<string>
   readonly openedAt: number
   readonly expiresAt: number
   coins: number
@@ -22,6 +22,8 @@ export interface Heap {
 interface Paid {
   readonly heaps: ReadonlyArray<string>
   readonly counter: string | undefined
+  /** The amount of a charge to a quota. */
+  readonly counts: number
   /** The coins that are not refunded yet. */
   left: number
   /** Names of the refunds: of parts, and of the rest. */
@@ -36,17 +38,21 @@ interface Held {
   state: "open" | "captured" | "released" | "expired"
 }
 
-/** In the order in which they pay. */
-const kinds: ReadonlyArray<Lot["kind"]> = ["plan", "refund", "addon", "trial"]
-
 /** Which heaps may pay. */
 interface Restrictions {
-  readonly imagesOnly: boolean
-  readonly trial: boolean
+  readonly purpose: string | undefined
+  readonly kindsAllowed: ReadonlyArray<string>
+}
+
+/** The rules of a run. */
+interface Options {
+  readonly refundHours: number
+  readonly holdsMax: number
+  readonly kinds: LotKinds
 }
 
 /** Times are whole hours. */
-export const make = ({ holdsMax, refundHours }: { readonly refundHours: number; readonly holdsMax: number }) => {
+export const make = ({ holdsMax, kinds, refundHours }: Options) => {
   const heaps = new Map<string, Heap>()
   const paid = new Map<string, Paid>()
   const counters = new Map<string, number>()
@@ -56,24 +62,24 @@ export const make = ({ holdsMax, refundHours }: { readonly refundHours: number; 
 
   const isLive = (heap: Heap, now: number) => !heap.closed && heap.expiresAt > now
 
-  const best = (account: string, now: number, imagesOnlyAllowed: boolean, trialAllowed: boolean): Heap | undefined =>
+  const best = (account: string, now: number, { kindsAllowed, purpose }: Restrictions): Heap | undefined =>
     [...heaps.values()]
       .filter((heap) => heap.account === account && heap.coins > 0 && isLive(heap, now))
-      .filter((heap) => trialAllowed || heap.kind !== "trial")
-      .filter((heap) => imagesOnlyAllowed || !heap.imagesOnly)
+      .filter(({ kind }) => !kinds[kind].restricted || kindsAllowed.includes(kind))
+      .filter((heap) => [undefined, purpose].includes(heap.purpose))
       // A stable sort: heaps that are alike stay in the order in which they were made.
       .toSorted((one, other) =>
         one.expiresAt - other.expiresAt ||
-        Number(other.imagesOnly) - Number(one.imagesOnly) ||
-        kinds.indexOf(one.kind) - kinds.indexOf(other.kind) ||
+        Number(one.purpose === undefined) - Number(other.purpose === undefined) ||
+        kinds[one.kind].rank - kinds[other.kind].rank ||
         one.openedAt - other.openedAt
       )[0]
 
   /** Takes coins, or none. */
-  const take = (account: string, price: number, now: number, { imagesOnly, trial }: Restrictions) => {
+  const take = (account: string, price: number, now: number, restrictions: Restrictions) => {
     const taken: Array<string> = []
     while (taken.length < price) {
-      const heap = best(account, now, imagesOnly, trial)
+      const heap = best(account, now, restrictions)
       if (heap === undefined) {
         for (const name of taken) heaps.get(name)!.coins++
         return "InsufficientCredits"
@@ -97,7 +103,7 @@ export const make = ({ holdsMax, refundHours }: { readonly refundHours: number; 
         {
           ...heap,
           name,
-          kind: heap.kind === "trial" ? "trial" : "refund",
+          kind: kinds[heap.kind].restricted ? heap.kind : "refund",
           openedAt: now,
           expiresAt: now + refundHours,
           coins: 0,
@@ -139,17 +145,29 @@ export const make = ({ holdsMax, refundHours }: { readonly refundHours: number; 
       if (hold !== undefined && stateAt(hold, now) === "open") return "AlreadyHeld"
       const taken = take(account, price, now, restrictions)
       if (typeof taken === "string") return taken
-      paid.set(`${account} ${reference}`, { heaps: taken, counter: undefined, left: price, refunds: new Set() })
+      paid.set(`${account} ${reference}`, {
+        heaps: taken,
+        counter: undefined,
+        counts: 0,
+        left: price,
+        refunds: new Set()
+      })
       return taken
     },
 
-    count: (account: string, reference: string, limit: number, counter: string, now: number) => {
+    count: (
+      account: string,
+      reference: string,
+      { amount, limit }: { readonly amount: number; readonly limit: number },
+      counter: string,
+      now: number
+    ) => {
       if (paid.has(`${account} ${reference}`)) return "AlreadyCharged"
       const hold = holds.get(`${account} ${reference}`)
       if (hold !== undefined && stateAt(hold, now) === "open") return "AlreadyHeld"
-      if ((counters.get(counter) ?? 0) >= limit) return "QuotaExceeded"
-      counters.set(counter, (counters.get(counter) ?? 0) + 1)
-      paid.set(`${account} ${reference}`, { heaps: [], counter, left: 0, refunds: new Set() })
+      if ((counters.get(counter) ?? 0) + amount > limit) return "QuotaExceeded"
+      counters.set(counter, (counters.get(counter) ?? 0) + amount)
+      paid.set(`${account} ${reference}`, { heaps: [], counter, counts: amount, left: 0, refunds: new Set() })
       return "ChargedQuota"
     },
 
@@ -170,7 +188,7 @@ export const make = ({ holdsMax, refundHours }: { readonly refundHours: number; 
       if (coins > charge.left) return "RefundExceedsCharge"
       charge.refunds.add(refundName)
       charge.left -= coins
-      if (charge.counter !== undefined) counters.set(charge.counter, counters.get(charge.counter)! - 1)
+      if (charge.counter !== undefined) counters.set(charge.counter, counters.get(charge.counter)! - charge.counts)
       // The coins that were paid last are refunded first.
       return putBack(charge.heaps.slice(charge.left, charge.left + coins), now, `${refundName} of ${reference}`)
     },
@@ -207,7 +225,7 @@ export const make = ({ holdsMax, refundHours }: { readonly refundHours: number; 
       if (coins > hold.heaps.length) return "CaptureExceedsHold"
       hold.state = "captured"
       const heaps = hold.heaps.slice(0, coins)
-      paid.set(name, { heaps, counter: undefined, left: coins, refunds: new Set() })
+      paid.set(name, { heaps, counter: undefined, counts: 0, left: coins, refunds: new Set() })
       return { heaps, returned: putBack(hold.heaps.slice(coins), now, `the end of ${reference}`) }
     },
 

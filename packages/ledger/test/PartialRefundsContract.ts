@@ -123,26 +123,31 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         const ledger = yield* Ledger
         const account = newAccount()
         yield* accepted(ledger.grantAll([
-          grantOf(account, 10, { reference: "a", expiresAt: after({ days: 1 }), imagesOnly: true, watermark: true }),
+          grantOf(account, 10, {
+            reference: "a",
+            expiresAt: after({ days: 1 }),
+            purpose: "image",
+            labels: ["watermark"]
+          }),
           grantOf(account, 10, { reference: "b", expiresAt: after({ days: 9 }) })
         ]))
-        yield* ledger.charge(chargeOf(account, "job", 14, { imagesOnlyAllowed: true }))
+        yield* ledger.charge(chargeOf(account, "job", 14, { purpose: "image" }))
         const at = after({ days: 1 })
         yield* ledger.refund({ ...refundOf(account, "one", 6), at })
         yield* ledger.refund({ ...refundOf(account, "two", 3), at: after({ days: 2 }) })
         const { lots } = yield* ledger.balances(account, after({ days: 2 }))
         assert.deepStrictEqual(
-          lots.map(({ expiresAt, imagesOnly, kind, remaining, watermark }) => ({
+          lots.map(({ expiresAt, kind, labels, purpose, remaining }) => ({
             kind,
             remaining,
             expiresAt,
-            imagesOnly,
-            watermark
+            purpose,
+            labels
           })),
           [
-            { kind: "plan", remaining: 10, expiresAt: after({ days: 9 }), imagesOnly: false, watermark: false },
-            { kind: "refund", remaining: 2, expiresAt: after({ days: 31 }), imagesOnly: true, watermark: true },
-            { kind: "refund", remaining: 3, expiresAt: after({ days: 32 }), imagesOnly: true, watermark: true }
+            { kind: "plan", remaining: 10, expiresAt: after({ days: 9 }), purpose: undefined, labels: [] },
+            { kind: "refund", remaining: 2, expiresAt: after({ days: 31 }), purpose: "image", labels: ["watermark"] },
+            { kind: "refund", remaining: 3, expiresAt: after({ days: 32 }), purpose: "image", labels: ["watermark"] }
           ]
         )
         assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])

@@ -9,6 +9,7 @@ import type { Books } from "../src/Books.ts"
 import * as Book from "../src/internal/Book.ts"
 import * as State from "../src/internal/booksState.ts"
 import * as IdSequence from "../src/internal/IdSequence.ts"
+import * as Lots from "../src/internal/lots.ts"
 import { audit } from "../src/internal/memory/audit.ts"
 import type { Loaded, LoadQuery, TransactionName } from "../src/internal/stored.ts"
 import { LedgerStore } from "../src/LedgerStore.ts"
@@ -16,7 +17,7 @@ import { LotId } from "../src/Lot.ts"
 import * as SqlLedgerStore from "../src/SqlLedgerStore.ts"
 import { TransactionId } from "../src/Transaction.ts"
 import * as Backends from "./Backends.ts"
-import { command, decideAny, end, start } from "./BooksCommand.ts"
+import { command, decideAny, end, lotKinds, start } from "./BooksCommand.ts"
 import { makeShelf } from "./Shelf.ts"
 
 const referencesMax = 20
@@ -40,8 +41,12 @@ for (const [name, database] of TestDatabase.all) {
     (it) => {
       it.effect.prop(
         "saves, loads and audits any books as the rules do",
-        [Arbitrary.array(Arbitrary.schema(command), { maxLength: 40 }), Schema.Array(tampering)],
-        ([commands, tamperings]) =>
+        [
+          Arbitrary.schema(lotKinds),
+          Arbitrary.array(Arbitrary.schema(command), { maxLength: 40 }),
+          Schema.Array(tampering)
+        ],
+        ([lotKinds, commands, tamperings]) =>
           Effect.gen(function*() {
             const run = `${++runs}`
             const accounts = [`ann ${run}`, `bob ${run}`]
@@ -51,7 +56,8 @@ for (const [name, database] of TestDatabase.all) {
                 account: `${command.account} ${run}`,
                 reference: command.reference % referencesMax
               })),
-              accounts
+              accounts,
+              Lots.makeRules({ lotKinds })
             )
             const store = yield* LedgerStore
             assert.deepStrictEqual(
@@ -73,7 +79,8 @@ for (const [name, database] of TestDatabase.all) {
 /** Decides the commands, saves from time to time, and compares what the store loads with what was decided. */
 const saveAll = Effect.fnUntraced(function*(
   commands: ReadonlyArray<Parameters<typeof decideAny>[1]>,
-  accounts: ReadonlyArray<string>
+  accounts: ReadonlyArray<string>,
+  lotRules: Lots.LotRules
 ) {
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const store = yield* LedgerStore
@@ -106,6 +113,7 @@ const saveAll = Effect.fnUntraced(function*(
         refundLifetime: Duration.hours(48),
         holdLifetimeMax: Duration.hours(48),
         holdsMax: 5,
+        lotRules,
         ids
       })
       for (const command of set) {

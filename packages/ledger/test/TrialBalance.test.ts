@@ -22,6 +22,7 @@ const balanceOf = (amount: number, entries: Transaction["entries"]) => {
     amount,
     part: undefined,
     reverses: undefined,
+    metadata: undefined,
     entries
   }
   return trialBalanceOf(findMoved({ transactions: new Map([["job", transaction]]) }))

@@ -11,6 +11,7 @@ import * as SqlLedgerStore from "../src/SqlLedgerStore.ts"
 import * as JoinedUnits from "./JoinedUnits.ts"
 import * as LedgerContract from "./LedgerContract.ts"
 import * as LedgerUnitsContract from "./LedgerUnitsContract.ts"
+import * as NotesContract from "./NotesContract.ts"
 
 type Program = CallerTransactions.Program<External.Transaction>
 
@@ -28,6 +29,7 @@ const expiresAt = new Date("2099-01-01T00:00:00Z")
 
 for (const [name, driver] of CallerTransactions.all<External.Transaction>(External)) {
   LedgerContract.suite(`transactions of ${name}`, backend(driver))
+  NotesContract.suite(`transactions of ${name}`, backend(driver))
   // Its tests of concurrency take long. These drivers differ most from `pg`, on which `pgPool` runs them.
   if (["postgres.js", "Prisma"].includes(name)) {
     LedgerUnitsContract.suite(`transactions of ${name}`, backend(driver))
@@ -71,11 +73,20 @@ for (const [name, driver] of CallerTransactions.all<External.Transaction>(Extern
             const error = await ledger.charge({ account, reference: "job", credits: 40, tx }).catch((e: unknown) => e)
             assert.instanceOf(error, InsufficientCreditsError)
             await query("INSERT INTO request VALUES ('refused', 'ada')")
-            await ledger.charge({ account, reference: "job", credits: 4, tx })
+            const metadata = { invoice: "2026-11" }
+            await ledger.charge({ account, reference: "job", credits: 4, metadata, tx })
+            const quota = { kind: "minutes", limit: 5, amount: 3 }
+            await ledger.charge({ account, reference: "minutes", quota, tx })
+            const exceeded = await ledger.charge({ account, reference: "more", quota, tx }).catch((e: unknown) => e)
+            assert.deepInclude(exceeded, { code: "quota_exceeded", required: 3, available: 2 })
             assert.strictEqual((await ledger.balances({ account, tx })).credits, 6)
             assert.strictEqual((await ledger.balances({ account })).credits, 10)
             const entries = await ledger.entries({ account, tx })
-            assert.deepStrictEqual(entries.map(({ kind }) => kind), ["charge", "grant"])
+            assert.deepStrictEqual(entries.map(({ kind, metadata }) => [kind, metadata]), [
+              ["charge", undefined],
+              ["charge", metadata],
+              ["grant", undefined]
+            ])
             assert.isBelow(Math.abs(entries[0]!.at.getTime() - Date.now()), 60_000)
             await ledger.refund({ account, reference: "job", tx })
             assert.deepStrictEqual((await ledger.verify({ account, tx })).discrepancies, [])

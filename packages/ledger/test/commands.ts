@@ -1,13 +1,16 @@
 /** Commands that the contract suites share. */
 import { assert } from "@effect/vitest"
 import type { Decision } from "@kinora/persistence/Decision"
-import { DateTime, Effect, Result } from "effect"
-import type { Books, GrantCommand, HoldCommand } from "../src/Books.ts"
+import { Cause, DateTime, Effect, Exit, Result } from "effect"
+import type { Books, GrantCommand, HoldCommand, Price } from "../src/Books.ts"
 import { Ledger } from "../src/Ledger.ts"
 import { LedgerError } from "../src/LedgerError.ts"
 
 export const noon = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")
 export const after = (parts: Partial<DateTime.DateTime.PartsForMath>) => DateTime.add(noon, parts)
+
+/** Which lots may pay. */
+type Terms = Omit<Price, "credits">
 
 let accounts = 0
 /** Returns an account that no other test uses. */
@@ -27,30 +30,32 @@ export const chargeOf = (
   account: string,
   reference: string,
   credits: number,
-  options: { at?: DateTime.Utc; imagesOnlyAllowed?: boolean; trialAllowed?: boolean } = {}
+  { at = noon, ...options }: Terms & { at?: DateTime.Utc } = {}
 ) => ({
   account,
   reference,
-  amount: {
-    _tag: "Credits",
-    credits,
-    imagesOnlyAllowed: options.imagesOnlyAllowed ?? false,
-    trialAllowed: options.trialAllowed
-  } as const,
-  at: options.at ?? noon
+  amount: { _tag: "Credits", credits, ...options } as const,
+  at
 })
 
 export const holdOf = (
   account: string,
   reference: string,
   credits: number,
-  options: { at?: DateTime.Utc; expiresAt?: DateTime.Utc; imagesOnlyAllowed?: boolean; trialAllowed?: boolean } = {}
+  options: Terms & { at?: DateTime.Utc; expiresAt?: DateTime.Utc } = {}
 ): HoldCommand => ({ account, reference, credits, expiresAt: after({ days: 2 }), at: noon, ...options })
 
-export const quotaChargeOf = (account: string, reference: string, limit: number, at = noon, kind = "image") => ({
+export const quotaChargeOf = (
+  account: string,
+  reference: string,
+  limit: number,
+  at = noon,
+  kind = "image",
+  counts?: number
+) => ({
   account,
   reference,
-  amount: { _tag: "Quota", kind, limit } as const,
+  amount: { _tag: "Quota", kind, limit, amount: counts } as const,
   at
 })
 
@@ -94,3 +99,10 @@ export const assertNoUpdateLost = Effect.fnUntraced(function*(
   assert.deepStrictEqual([credits, quotaUsed.get("image")], [100 - 20 - 10 + 30, 10])
   assert.deepStrictEqual((yield* ledger.verify({ account })).discrepancies, [])
 })
+
+/** Dies unless the call dies, and returns the message. */
+export const defectOf = <A, E>(call: Effect.Effect<A, E>): Effect.Effect<string> =>
+  Effect.map(Effect.exit(call), (exit) => {
+    if (Exit.isFailure(exit) && Cause.hasDies(exit.cause)) return String(Cause.squash(exit.cause))
+    throw new Error("The call does not die")
+  })

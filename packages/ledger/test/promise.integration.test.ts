@@ -39,7 +39,7 @@ describe("createLedger with a pool", () => {
       _tag: "ChargedCredits",
       credits: 40,
       parts: [{ lot: lot.id, credits: 40 }],
-      watermark: false
+      labels: []
     })
     assert.strictEqual((await ledger.balances({ account })).credits, 60)
     const entries = await ledger.entries({ account })

@@ -22,8 +22,8 @@ it("charges credits and quotas, and ends with `await using`", async () => {
   await using ledger = await createLedger({ memory: true })
   const account = "ada"
   const { lot } = await ledger.grant({ account, reference: "start", kind: "trial", credits: 10, expiresAt })
-  await ledger.check({ account, credits: 10, trialAllowed: true })
-  await ledger.charge({ account, reference: "job", credits: 10, trialAllowed: true })
+  await ledger.check({ account, credits: 10, kindsAllowed: ["trial"] })
+  await ledger.charge({ account, reference: "job", credits: 10, kindsAllowed: ["trial"] })
   const quota = { kind: "image", limit: 1 }
   const counted = await ledger.charge({ account, reference: "still", quota })
   assert.deepInclude(counted, { _tag: "ChargedQuota", kind: "image", used: 1 })
@@ -93,7 +93,7 @@ it("holds, captures and releases credits, and throws typed errors for what it re
   const { lot } = await ledger.grant({ account, reference: "start", kind: "trial", credits: 10, expiresAt })
   const at = new Date("2030-01-01T00:00:00Z")
   const job = { account, reference: "job", at }
-  const trial = { trialAllowed: true, at }
+  const trial = { kindsAllowed: ["trial"], at }
   assert.deepStrictEqual(await ledger.hold({ ...job, ...trial, credits: 6, within: "1 hour" }), {
     _tag: "Held",
     credits: 6,

@@ -32,6 +32,13 @@ it("prints what the example of an erasure prints", async () => {
   log.mockRestore()
 })
 
+it("prints what the example of lots prints", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  await import("../example/lots.ts")
+  assert.deepStrictEqual(log.mock.calls, [[120, 20], [["beta"]], [3, { call: "c-17" }]])
+  log.mockRestore()
+})
+
 it.effect("charges only for accepted jobs, as the README's unit of work does", () =>
   Effect.gen(function*() {
     const ledger = yield* Ledger.Ledger
@@ -46,7 +53,9 @@ it.effect("charges only for accepted jobs, as the README's unit of work does", (
 it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
-  for (const example of ["memory", "postgres", "transaction", "promise", "refundPart", "hold", "forget", "schema"]) {
+  for (
+    const example of ["memory", "postgres", "transaction", "promise", "refundPart", "hold", "lots", "forget", "schema"]
+  ) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })

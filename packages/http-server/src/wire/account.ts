@@ -3,6 +3,7 @@ import { PlanTable } from "@kinora/accounts"
 import type { Account } from "@kinora/accounts/Account"
 import type { BudgetUse } from "@kinora/accounts/KeySpendings"
 import * as Plan from "@kinora/accounts/Plan"
+import { CreditLots } from "@kinora/generations"
 import type * as Wire from "@kinora/http-api/Account"
 import type { Balances } from "@kinora/ledger/Ledger"
 import { DateTime, Duration, Option } from "effect"
@@ -69,12 +70,12 @@ const creditsOf = (
 ): typeof Wire.CreditsPlan.Encoded => ({
   ...planOf(credits, now),
   credits_remaining: balances.credits,
-  lots: balances.lots.map(({ expiresAt, imagesOnly, kind, remaining, watermark }) => ({
-    kind,
-    remaining,
-    expires_at: DateTime.formatIso(expiresAt),
-    images_only: imagesOnly,
-    watermark
+  lots: balances.lots.map((lot) => ({
+    kind: CreditLots.kindOf(lot),
+    remaining: lot.remaining,
+    expires_at: DateTime.formatIso(lot.expiresAt),
+    images_only: CreditLots.isForImages(lot),
+    watermark: CreditLots.hasWatermark(lot.labels)
   })),
   ...limitsOf(PlanTable.limits(plans, "credits", credits, now))
 })

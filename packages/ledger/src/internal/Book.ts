@@ -1,10 +1,9 @@
 /** Names of the books that entries move amounts between. */
-import type { Lot } from "../Lot.ts"
 import type { Day } from "./Day.ts"
 import type { LotId } from "./ids.ts"
 
 /** One side of an entry: a lot by its id, or a named book. */
-export type Book = LotId | `source:${Lot["kind"]}` | HoldBook | "consumed" | "expired" | "allowance" | QuotaBook
+export type Book = LotId | `source:${string}` | HoldBook | "consumed" | "expired" | "allowance" | QuotaBook
 
 /** The book of the credits of one hold of an account. */
 export type HoldBook = `held:${string}`

@@ -5,24 +5,44 @@ import type { LedgerStore } from "../LedgerStore.ts"
 import type { Lot } from "../Lot.ts"
 import type { ChargeCommand } from "./commands.ts"
 import * as Day from "./Day.ts"
-import { isSpendable, spendingOrder } from "./lots.ts"
+import * as Lots from "./lots.ts"
 import * as Payments from "./payments.ts"
 
+/** The balances of an account. */
+export interface Balances {
+  readonly account: string
+  /** Lots that are not empty and have not expired, in spending order, including those of restricted kinds. */
+  readonly lots: ReadonlyArray<Lot>
+  /** Credits that charges can spend: those of all lots but the ones of restricted kinds, without held credits. */
+  readonly credits: number
+  /** The parts of `credits` in lots with a purpose, by purpose. Other purposes are missing. */
+  readonly creditsByPurpose: ReadonlyMap<string, number>
+  /** Credits of open holds, including those that have expired and are not returned yet. */
+  readonly held: number
+  /** The UTC day of `quotaUsed`. */
+  readonly day: Day.Day
+  /** The end of that day: the next 00:00 UTC. */
+  readonly resetsAt: DateTime.Utc
+  /** The counts of the day, by quota. Quotas without charges are missing. */
+  readonly quotaUsed: ReadonlyMap<string, number>
+}
+
 /** Finds live lots and the counters of the day. */
-export const findBalances = Effect.fnUntraced(function*({ account, at, lotsMax, store }: BalancesRequest) {
+export const findBalances = Effect.fnUntraced(function*({ account, at, lotRules, lotsMax, store }: BalancesRequest) {
   const day = Day.of(at)
   const { lots, openHolds, quotas } = yield* store.findBalances({ account, at, day, lotsMax })
-  const spendable = lots.filter((lot) => isSpendable(lot.kind))
-  return {
+  const spendable = lots.filter(({ kind }) => !Lots.isRestricted(lotRules, kind))
+  const found: Balances = {
     account,
-    lots: lots.toSorted(spendingOrder),
+    lots: lots.toSorted(lotRules.spendingOrder),
     credits: sumOf(spendable),
-    creditsImagesOnly: sumOf(spendable.filter((lot) => lot.imagesOnly)),
+    creditsByPurpose: sumsByPurpose(spendable),
     held: openHolds[0]?.credits ?? 0,
     day,
     resetsAt: Day.endOf(at),
     quotaUsed: new Map(quotas.map(({ kind, used }) => [kind, used]))
   }
+  return found
 })
 
 /** Fails with the refusal of a charge, by the balances of its account. */
@@ -30,7 +50,7 @@ export const check = Effect.fnUntraced(
   function*({ amount, ...request }: BalancesRequest & Omit<ChargeCommand, "reference">) {
     const { lots, quotaUsed } = yield* findBalances(request)
     const payment: Result.Result<unknown, LedgerError["reason"]> = amount._tag === "Credits"
-      ? Payments.payFrom(lots, amount, request.at)
+      ? Payments.payFrom(request.lotRules, lots, amount, request.at)
       : Payments.countTo(quotaUsed.get(amount.kind) ?? 0, amount, request.at)
     if (Result.isFailure(payment)) return yield* new LedgerError({ reason: payment.failure })
   }
@@ -43,8 +63,16 @@ export const check = Effect.fnUntraced(
 interface BalancesRequest {
   readonly account: string
   readonly at: DateTime.Utc
+  readonly lotRules: Lots.LotRules
   readonly lotsMax: number
   readonly store: LedgerStore["Service"]
 }
 
 const sumOf = (lots: ReadonlyArray<Lot>): number => lots.reduce((sum, lot) => sum + lot.remaining, 0)
+
+const sumsByPurpose = (lots: ReadonlyArray<Lot>): ReadonlyMap<string, number> => {
+  const byPurpose = Map.groupBy(lots, ({ purpose }) => purpose)
+  return new Map(
+    Array.from(byPurpose).flatMap(([purpose, lots]) => purpose === undefined ? [] : [[purpose, sumOf(lots)] as const])
+  )
+}

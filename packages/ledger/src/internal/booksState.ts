@@ -5,7 +5,8 @@ import type { Lot, LotId } from "../Lot.ts"
 import { type Transaction, TransactionId } from "../Transaction.ts"
 import type { Day } from "./Day.ts"
 import * as IdSequence from "./IdSequence.ts"
-import { spendingOrder } from "./lots.ts"
+import type { LotRules } from "./lots.ts"
+import * as Metadata from "./metadata.ts"
 import type { Changes, Loaded, LotChange, QuotaChange, QuotaCount, TransactionName } from "./stored.ts"
 
 /** Books of some accounts. */
@@ -24,6 +25,7 @@ export interface BooksState {
   readonly holdLifetimeMax: Duration.Duration
   /** The maximum number of open holds of an account. */
   readonly holdsMax: number
+  readonly lotRules: LotRules
   readonly ids: IdSequence.IdSequence
 }
 
@@ -67,7 +69,7 @@ export const make = ({ loaded, requested, ...settings }: BooksOptions): BooksSta
     ...settings,
     accounts: HashMap.fromIterable(Array.from(names, (name): readonly [string, AccountState] => {
       const stored = {
-        lots: (lots.get(name) ?? []).toSorted(spendingOrder),
+        lots: (lots.get(name) ?? []).toSorted(settings.lotRules.spendingOrder),
         quotas: quotas.get(name) ?? [],
         holds: HashMap.fromIterable((holds.get(name) ?? []).map((hold) => [hold.reference, hold]))
       }
@@ -137,7 +139,7 @@ export const lotOf = (account: AccountState, id: LotId): Lot => {
   return lot
 }
 
-/** Returns the number of charges to a quota on a day. */
+/** Returns the count of a quota on a day. */
 export const usedOf = (account: AccountState, kind: string, day: Day): number => usedIn(account.quotas, kind, day)
 
 /** Replaces lots, by id. */
@@ -148,7 +150,11 @@ export const replaceLots = (account: AccountState, replaced: ReadonlyArray<Lot>)
 }
 
 /** Adds lots. */
-export const openLots = (account: AccountState, opened: ReadonlyArray<Lot>): AccountState =>
+export const openLots = (
+  account: AccountState,
+  opened: ReadonlyArray<Lot>,
+  { spendingOrder }: LotRules
+): AccountState =>
   opened.length === 0 ? account : { ...account, lots: [...account.lots, ...opened].toSorted(spendingOrder) }
 
 /** Replaces or adds a counter. */
@@ -165,11 +171,13 @@ export const book = (account: AccountState, transaction: Transaction): AccountSt
   booked: [...account.booked, transaction]
 })
 
-/** Draws the id of the transaction of a command. */
+/** Draws the id of the transaction of a command. Throws if its metadata is invalid. */
 export const nextTransaction = (
   sequence: IdSequence.IdSequence,
   kind: Transaction["kind"],
-  { account, at, reference }: Pick<Transaction, "account" | "at" | "reference">
+  { account, at, metadata, reference }:
+    & Pick<Transaction, "account" | "at" | "reference">
+    & Partial<Pick<Transaction, "metadata">>
 ) => {
   const { rest, uuid } = IdSequence.next(sequence)
   return {
@@ -181,7 +189,8 @@ export const nextTransaction = (
       reference,
       part: undefined,
       at,
-      reverses: undefined
+      reverses: undefined,
+      metadata: metadata === undefined ? undefined : Metadata.copyOf(metadata)
     }
   }
 }

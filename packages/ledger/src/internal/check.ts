@@ -17,10 +17,12 @@ export const limit = (what: string, value: number, max: number): void => {
   }
 }
 
-/** Throws unless `value` has 1 to `max` characters, none of which is a line feed or NUL. */
+/** Throws unless `value` has 1 to `max` characters, none of which is a line feed, NUL or a lone surrogate. */
 export const name = (what: string, value: string, max: number): void => {
-  if (value.length < 1 || value.length > max || value.includes("\n") || value.includes("\0")) {
-    throw new Error(`${what} must have 1 to ${max} characters and no line feed or NUL, got ${JSON.stringify(value)}`)
+  if (value.length < 1 || value.length > max || /[\n\0]/u.test(value) || !value.isWellFormed()) {
+    throw new Error(
+      `${what} must have 1 to ${max} characters and no line feed, NUL or lone surrogate, got ${JSON.stringify(value)}`
+    )
   }
 }
 

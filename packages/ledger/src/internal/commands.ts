@@ -3,36 +3,50 @@ import type { DateTime, Duration } from "effect"
 import type { Lot } from "../Lot.ts"
 import type { Day } from "./Day.ts"
 import type { LotId } from "./ids.ts"
+import type { Metadata } from "./metadata.ts"
+
+/** Credits to take from lots, all or nothing, and which lots may pay. */
+export interface Price {
+  /** 0 to `Ledger.creditsMax`. */
+  readonly credits: number
+  /** The use of the credits. Lots with this purpose may pay besides those without one. 1 to 64 characters. */
+  readonly purpose?: string | undefined
+  /** Restricted kinds of lots that may pay too. Default: none. */
+  readonly kindsAllowed?: ReadonlyArray<string> | undefined
+}
+
+/** A command whose transaction has metadata. */
+interface Noted {
+  /**
+   * JSON that is stored with the transaction of the command and returned by `entries`. The ledger does not interpret it. A
+   * repeated command does not replace it. At most `Transaction.metadataBytesMax` bytes.
+   */
+  readonly metadata?: Metadata | undefined
+}
 
 /** A command to charge an account once. */
-export interface ChargeCommand {
+export interface ChargeCommand extends Noted {
   readonly account: string
   /** Identifies the charge, for example by a job's id. An account is charged once per reference. 1 to 128 characters. */
   readonly reference: string
   readonly amount:
+    /** Takes credits from lots. A charge of 0 is recorded and can be refunded like any other. */
+    | (Price & { readonly _tag: "Credits" })
     | {
-      /** Takes credits from lots, all or nothing. */
-      readonly _tag: "Credits"
-      /** 0 to `Ledger.creditsMax`. A charge of 0 is recorded and can be refunded like any other. */
-      readonly credits: number
-      /** Whether lots with `imagesOnly` may pay. */
-      readonly imagesOnlyAllowed: boolean
-      /** Whether lots of kind `trial` may pay. Default false. */
-      readonly trialAllowed?: boolean | undefined
-    }
-    | {
-      /** Counts one charge to a daily quota. */
+      /** Counts to a daily quota, all or nothing. */
       readonly _tag: "Quota"
       /** The name of the quota, for example `image`. 1 to 64 characters. */
       readonly kind: string
-      /** The maximum number of charges per UTC day. */
+      /** The maximum that is counted per UTC day. 0 to `Ledger.creditsMax`. */
       readonly limit: number
+      /** How much the charge counts. 1 to `Ledger.creditsMax`. Default 1. */
+      readonly amount?: number | undefined
     }
   readonly at: DateTime.Utc
 }
 
 /** A command to refund what is left of a charge, or a part of it. */
-export interface RefundCommand {
+export interface RefundCommand extends Noted {
   readonly account: string
   /** The reference of the charge. */
   readonly reference: string
@@ -47,18 +61,19 @@ export interface RefundCommand {
 }
 
 /** A command to open a lot once per reference. */
-export interface GrantCommand {
+export interface GrantCommand extends Noted {
   readonly account: string
   /** Identifies the grant, for example by a plan's period. 1 to 128 characters. */
   readonly reference: string
-  readonly kind: Lot["kind"]
+  /** One of the kinds that the ledger was created with. */
+  readonly kind: string
   /** 1 to `Ledger.creditsMax`. */
   readonly credits: number
   readonly expiresAt: DateTime.Utc
-  /** Whether the lot pays for image jobs only. Default false. */
-  readonly imagesOnly?: boolean | undefined
-  /** Whether jobs that the lot pays for carry a watermark. Default false. */
-  readonly watermark?: boolean | undefined
+  /** If set, the lot pays only for charges and holds with this purpose. 1 to 64 characters. */
+  readonly purpose?: string | undefined
+  /** Names that charges return if the lot pays. Up to `Lot.labelsMax` different ones of 1 to 64 characters. Default: none. */
+  readonly labels?: ReadonlyArray<string> | undefined
   readonly at: DateTime.Utc
 }
 
@@ -66,16 +81,10 @@ export interface GrantCommand {
 export type HoldCommand = HeldCredits & HoldExpiry
 
 /** The credits to hold. */
-interface HeldCredits {
+interface HeldCredits extends Noted, Price {
   readonly account: string
   /** Identifies the hold, and the charge that captures it, for example by a job's id. 1 to 128 characters. */
   readonly reference: string
-  /** Takes credits from lots as a charge does, all or nothing. 0 to `Ledger.creditsMax`. */
-  readonly credits: number
-  /** Whether lots with `imagesOnly` may pay. Default false. */
-  readonly imagesOnlyAllowed?: boolean | undefined
-  /** Whether lots of kind `trial` may pay. Default false. */
-  readonly trialAllowed?: boolean | undefined
   readonly at: DateTime.Utc
 }
 
@@ -85,7 +94,7 @@ type HoldExpiry =
   | { readonly within: Duration.Input; readonly expiresAt?: undefined }
 
 /** A command to charge credits of a hold, and to return the rest. */
-export interface CaptureCommand {
+export interface CaptureCommand extends Noted {
   readonly account: string
   /** The reference of the hold. */
   readonly reference: string
@@ -109,14 +118,16 @@ export type Charged =
     readonly credits: number
     /** The lots that paid, in the order in which they were used. */
     readonly parts: ReadonlyArray<LotPart>
-    /** Whether a lot with `watermark` paid a part. */
-    readonly watermark: boolean
+    /** The labels of the lots that paid, each once. */
+    readonly labels: ReadonlyArray<string>
   }
   | {
     readonly _tag: "ChargedQuota"
     readonly kind: string
     readonly day: Day
-    /** Charges of that day, including this one. */
+    /** How much the charge counted. */
+    readonly amount: number
+    /** The count of that day, including this charge. */
     readonly used: number
   }
 
@@ -154,8 +165,8 @@ export type Captured =
     readonly credits: number
     /** The lots that paid, in the order in which they were used. */
     readonly parts: ReadonlyArray<LotPart>
-    /** Whether a lot with `watermark` paid a part. */
-    readonly watermark: boolean
+    /** The labels of the lots that paid, each once. */
+    readonly labels: ReadonlyArray<string>
     /** The credits that were not charged, by the lots that got them back: the ones that gave them, or new ones. */
     readonly returned: ReadonlyArray<LotPart>
   }

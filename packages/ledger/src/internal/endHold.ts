@@ -5,7 +5,8 @@ import type { LotId } from "../Lot.ts"
 import type { Transaction } from "../Transaction.ts"
 import * as Book from "./Book.ts"
 import * as State from "./booksState.ts"
-import type { LotPart } from "./commands.ts"
+import type { CaptureCommand, LotPart } from "./commands.ts"
+import * as Lots from "./lots.ts"
 import { returnLots } from "./returnLots.ts"
 
 /** How a hold ends. */
@@ -14,6 +15,8 @@ export interface EndCommand {
   /** The credits to charge, if the hold is captured: 0 to those of the hold. */
   readonly credits: number
   readonly at: DateTime.Utc
+  /** Of the charge. */
+  readonly metadata?: CaptureCommand["metadata"]
 }
 
 /**
@@ -21,12 +24,12 @@ export interface EndCommand {
  * credits pay: each gets them back and pays them at once, so it does not change, whether or not it has expired. The others
  * are returned as by a refund, so the lots hold what they would hold if the charge had been booked instead of the hold.
  */
-export const endHold = (books: State.BooksState, hold: Hold, { at, credits, state }: EndCommand) => {
+export const endHold = (books: State.BooksState, hold: Hold, { at, credits, metadata, state }: EndCommand) => {
   const { account: name, reference } = hold
   const account = State.accountOf(books, name)
   const [parts, rest] = split(partsOf(account, hold), credits)
   const first = State.nextTransaction(books.ids, "release", { account: name, reference, at })
-  const returned = returnLots(account, rest, {
+  const returned = returnLots({ account, rules: books.lotRules }, rest, {
     book: Book.ofHold(reference),
     at: State.storageTime(books, at),
     openedBy: first.transaction.id,
@@ -45,10 +48,10 @@ export const endHold = (books: State.BooksState, hold: Hold, { at, credits, stat
   const value = {
     parts,
     returned: returned.parts,
-    watermark: parts.some(({ lot }) => State.lotOf(account, lot).watermark)
+    labels: Lots.labelsOf(parts.map(({ lot }) => State.lotOf(account, lot)))
   }
   if (state !== "captured") return { state: State.withAccount(books, name, released, returned.ids), value }
-  const second = State.nextTransaction(returned.ids, "charge", { account: name, reference, at })
+  const second = State.nextTransaction(returned.ids, "charge", { account: name, reference, at, metadata })
   const charged = State.book(released, {
     ...second.transaction,
     amount: credits,

@@ -25,7 +25,7 @@ export const hold = (
   if (DateTime.isLessThanOrEqualTo(expiresAt, at)) return Result.fail(new LedgerError.HoldExpired({ expiresAt }))
   const limit = books.holdsMax
   if (account.openHolds >= limit) return Result.fail(new LedgerError.TooManyHolds({ limit }))
-  const payment = Payments.payFrom(account.lots, priceOf(command), at)
+  const payment = Payments.payFrom(books.lotRules, account.lots, command, at)
   if (Result.isFailure(payment)) return Result.fail(payment.failure)
   const { paid, parts } = payment.success
   const { credits } = command
@@ -60,9 +60,8 @@ export const capture = (
   if (charge !== undefined) return Result.fail(new LedgerError.AlreadyCharged({ reference }))
   const held = found.credits
   if (credits > held) return Result.fail(new LedgerError.CaptureExceedsHold({ reference, credits, held }))
-  const ended = endHold(books, found, { state: "captured", credits, at: command.at })
-  const { parts, returned, watermark } = ended.value
-  return accept(ended.state, { _tag: "Captured", credits, parts, watermark, returned })
+  const ended = endHold(books, found, { state: "captured", credits, at: command.at, metadata: command.metadata })
+  return accept(ended.state, { _tag: "Captured", credits, ...ended.value })
 }
 
 /** `release` of `Books`. */
@@ -129,10 +128,3 @@ const expiryOf = (books: State.BooksState, command: HoldCommand, at: DateTime.Ut
   }
   return expiresAt
 }
-
-const priceOf = ({ credits, imagesOnlyAllowed = false, trialAllowed }: HoldCommand) => ({
-  _tag: "Credits" as const,
-  credits,
-  imagesOnlyAllowed,
-  trialAllowed
-})

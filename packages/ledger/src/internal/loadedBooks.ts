@@ -7,10 +7,12 @@ import { LedgerStore } from "../LedgerStore.ts"
 import * as State from "./booksState.ts"
 import * as Check from "./check.ts"
 import * as IdSequence from "./IdSequence.ts"
+import type { LotRules } from "./lots.ts"
 import type { ExpiredLot, Loaded, TransactionName } from "./stored.ts"
 
-/** Limits of a unit of work. */
+/** Rules and limits of a unit of work. */
 export interface Options {
+  readonly lotRules: LotRules
   readonly lotsMax: number
   readonly refundLifetime: Duration.Input
   readonly holdLifetimeMax: Duration.Input
@@ -49,7 +51,7 @@ export type LoadedBooks = Effect.Success<ReturnType<typeof make>>
 
 /** Creates the operations over the store. */
 export const make = Effect.fnUntraced(
-  function*({ holdLifetimeMax, holdsMax, lotsMax, refundLifetime, setMax }: Options) {
+  function*({ holdLifetimeMax, holdsMax, lotRules, lotsMax, refundLifetime, setMax }: Options) {
     const store = yield* LedgerStore
     const { isOpen } = yield* UnitOfWork
     const newIds = Effect.provideService(
@@ -85,6 +87,7 @@ export const make = Effect.fnUntraced(
         refundLifetime: Duration.fromInputUnsafe(refundLifetime),
         holdLifetimeMax: Duration.fromInputUnsafe(holdLifetimeMax),
         holdsMax,
+        lotRules,
         ids: yield* newIds
       })
       return books

@@ -3,9 +3,9 @@ import { type DateTime, Result } from "effect"
 import { InsufficientCredits, QuotaExceeded } from "../LedgerError.ts"
 import type { Lot } from "../Lot.ts"
 import * as Check from "./check.ts"
-import type { ChargeCommand, LotPart } from "./commands.ts"
+import type { ChargeCommand, LotPart, Price } from "./commands.ts"
 import * as Day from "./Day.ts"
-import { isExpired, isSpendable } from "./lots.ts"
+import * as Lots from "./lots.ts"
 
 /** The lots that pay a price. */
 export interface Payment {
@@ -16,18 +16,21 @@ export interface Payment {
 
 /** Takes a price from lots in spending order, all or nothing. */
 export const payFrom = (
+  rules: Lots.LotRules,
   lots: ReadonlyArray<Lot>,
-  { credits, imagesOnlyAllowed, trialAllowed }: CreditsAmount,
+  price: Price,
   at: DateTime.Utc
 ): Result.Result<Payment, InsufficientCredits> => {
+  const { credits, kindsAllowed = [], purpose } = price
   Check.credits("A price", credits, 0)
+  if (purpose !== undefined) Check.name("A purpose", purpose, 64)
+  for (const kind of kindsAllowed) Lots.checkKind(rules, kind)
   const parts: Array<LotPart> = []
   const paid: Array<Lot> = []
   let missing = credits
   for (const lot of lots) {
     if (missing === 0) break
-    if (lot.remaining === 0 || !isSpendable(lot.kind, trialAllowed) || isExpired(lot, at)) continue
-    if (lot.imagesOnly && !imagesOnlyAllowed) continue
+    if (lot.remaining === 0 || Lots.isExpired(lot, at) || !Lots.mayPay(rules, lot, price)) continue
     const part = Math.min(lot.remaining, missing)
     parts.push({ lot: lot.id, credits: part })
     paid.push({ ...lot, remaining: lot.remaining - part })
@@ -38,22 +41,23 @@ export const payFrom = (
     : Result.succeed({ parts, paid })
 }
 
-/** Returns the counter of a quota after one more charge. */
+/** Returns the counter of a quota after one more charge, all or nothing. */
 export const countTo = (
   used: number,
-  { kind, limit }: QuotaAmount,
+  { amount = 1, kind, limit }: QuotaAmount,
   at: DateTime.Utc
 ): Result.Result<number, QuotaExceeded> => {
   Check.name("A kind of quota", kind, 64)
   Check.credits("A quota's limit", limit, 0)
-  return used >= limit
-    ? Result.fail(new QuotaExceeded({ kind, limit, used, resetsAt: Day.endOf(at) }))
-    : Result.succeed(used + 1)
+  Check.credits("The amount of a charge to a quota", amount, 1)
+  const available = Math.max(0, limit - used)
+  return amount > available
+    ? Result.fail(new QuotaExceeded({ kind, limit, used, required: amount, available, resetsAt: Day.endOf(at) }))
+    : Result.succeed(used + amount)
 }
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-type CreditsAmount = Extract<ChargeCommand["amount"], { readonly _tag: "Credits" }>
 type QuotaAmount = Extract<ChargeCommand["amount"], { readonly _tag: "Quota" }>

@@ -22,7 +22,7 @@ export const refund = <Books extends State.BooksState>(
   const opening = { openedBy: transaction.id, openedAt: command.at, expiresAt }
   const paid = partsLeft(charge, State.refundedOf(account, charge), amount)
   const origin = { ...opening, book: "consumed", at: State.storageTime(books, command.at) } as const
-  const returned = returnLots(account, paid, origin, ids)
+  const returned = returnLots({ account, rules: books.lotRules }, paid, origin, ids)
   const counted = returnQuotas(returned.account, charge)
   const next = State.book(counted.account, {
     ...transaction,
@@ -65,13 +65,13 @@ const partsLeft = (charge: Transaction, refunded: number, credits: number): Read
 
 /** Lowers the counters that the charge raised. */
 const returnQuotas = (account: State.AccountState, charge: Transaction) => {
-  const books = charge.entries.map(({ to }) => to).filter(Book.isQuota)
+  const counted = charge.entries.flatMap(({ amount, to }) => Book.isQuota(to) ? [{ amount, book: to }] : [])
   return {
-    account: books.reduce((account, book) => {
+    account: counted.reduce((account, { amount, book }) => {
       const { day, kind } = Book.toQuota(book)
-      const used = Math.max(0, State.usedOf(account, kind, day) - 1)
+      const used = Math.max(0, State.usedOf(account, kind, day) - amount)
       return State.setUsed(account, { account: charge.account, kind, day, used })
     }, account),
-    entries: books.map((book): Entry => ({ from: book, to: "allowance", amount: 1 }))
+    entries: counted.map(({ amount, book }): Entry => ({ from: book, to: "allowance", amount }))
   }
 }

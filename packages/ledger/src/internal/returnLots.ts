@@ -5,7 +5,7 @@ import type { Book } from "./Book.ts"
 import * as State from "./booksState.ts"
 import type { LotPart } from "./commands.ts"
 import * as IdSequence from "./IdSequence.ts"
-import { isExpired } from "./lots.ts"
+import * as Lots from "./lots.ts"
 
 /** The book that has the credits, and what lots are opened with in place of those that have expired. */
 interface Origin extends Pick<Lot, "openedBy" | "openedAt" | "expiresAt"> {
@@ -16,7 +16,7 @@ interface Origin extends Pick<Lot, "openedBy" | "openedAt" | "expiresAt"> {
 
 /** Returns credits to the lots that paid them, or to new lots in place of those that have expired. */
 export const returnLots = (
-  account: State.AccountState,
+  { account, rules }: { readonly account: State.AccountState; readonly rules: Lots.LotRules },
   paid: ReadonlyArray<LotPart>,
   { at, book, ...opening }: Origin,
   ids: IdSequence.IdSequence
@@ -27,11 +27,11 @@ export const returnLots = (
   let rest = ids
   for (const { credits, lot: id } of paid) {
     const lot = State.lotOf(account, id)
-    if (isExpired(lot, at)) {
+    if (Lots.isExpired(lot, at)) {
       const next = IdSequence.next(rest)
       rest = next.rest
       const id = LotId.fromUuid(next.uuid)
-      const kind = lot.kind === "trial" ? "trial" : "refund"
+      const kind = Lots.kindOfReturned(rules, lot.kind)
       opened.push({ ...lot, ...opening, id, kind, granted: credits, remaining: credits, closed: false })
       parts.push({ lot: id, credits })
     } else {
@@ -40,7 +40,7 @@ export const returnLots = (
     }
   }
   return {
-    account: State.openLots(State.replaceLots(account, filled), opened),
+    account: State.openLots(State.replaceLots(account, filled), opened, rules),
     entries: parts.map(({ credits, lot }): Transaction["entries"][number] => ({
       from: book,
       to: lot,

@@ -44,7 +44,7 @@ export interface Loaded {
   readonly aheadMillis?: number | undefined
 }
 
-/** The number of charges to a quota on a UTC day. */
+/** The count of a quota on a UTC day. */
 export interface QuotaCount {
   readonly account: string
   readonly kind: string

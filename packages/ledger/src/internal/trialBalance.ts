@@ -4,7 +4,7 @@ import * as Book from "./Book.ts"
 /** The classes of books in credits: `source:<kind>`, lots, `held:<reference>`, `consumed` and `expired`. */
 const creditClasses = ["granted", "remaining", "held", "consumed", "expired"] as const
 
-/** The classes of books in jobs: `allowance`, and `quota:<kind>:<day>`. */
+/** The classes of books of quotas, whose unit is called jobs: `allowance`, and `quota:<kind>:<day>`. */
 const jobClasses = ["allowance", "used"] as const
 
 /** The classes of books. */
@@ -16,7 +16,7 @@ type BookClass = (typeof bookClasses)[number]
 /** The totals of a class of books. */
 interface TrialBalanceLine {
   readonly class: BookClass
-  /** The unit of the amounts. */
+  /** The unit of the amounts: credits of lots, or `jobs` for what counts to quotas. */
   readonly unit: "credits" | "jobs"
   /** The sum of the entries to books of the class. */
   readonly debits: number

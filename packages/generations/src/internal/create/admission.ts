@@ -4,6 +4,7 @@ import type { Account } from "@kinora/accounts/Account"
 import { Issue, type Model, Parameters, Price } from "@kinora/catalog"
 import type { ChargeCommand } from "@kinora/ledger/Books"
 import { DateTime, Duration, Option, Result } from "effect"
+import * as CreditLots from "../../CreditLots.ts"
 import type { Generation } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 import type { ModelStatus } from "../../ModelStatuses.ts"
@@ -113,8 +114,8 @@ const creditsAmount = (
 ): JobTerms["amount"] => ({
   _tag: "Credits",
   credits: Price.of(model, resolved),
-  imagesOnlyAllowed: resolved.kind === "image",
-  trialAllowed
+  purpose: resolved.kind === "image" ? CreditLots.imagePurpose : undefined,
+  kindsAllowed: trialAllowed ? ["trial" satisfies CreditLots.Kind] : []
 })
 
 const invalidParams = (issues: ReadonlyArray<Issue.Issue>) =>

@@ -8,6 +8,7 @@ import * as Decision from "@kinora/persistence/Decision"
 import * as Lanes from "@kinora/scheduler/Lanes"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { DateTime, Effect, Result } from "effect"
+import * as CreditLots from "../../CreditLots.ts"
 import { type Generation, GenerationId } from "../../Generation.ts"
 import type * as GenerationError from "../../GenerationError.ts"
 import { addressOf, kindOf } from "../jobAddress.ts"
@@ -99,7 +100,7 @@ const place = (
   return Decision.accept({ books: charged, lanes: state, keyLines: counted.success.state }, {
     ...generation,
     status: value.state,
-    watermark: paid._tag === "ChargedCredits" && paid.watermark,
+    watermark: paid._tag === "ChargedCredits" && CreditLots.hasWatermark(paid.labels),
     ...counted.success.value && job.budgetLine !== undefined && { keyLine: job.budgetLine }
   })
 }

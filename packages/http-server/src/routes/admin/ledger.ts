@@ -1,6 +1,6 @@
 /** Credits, bookings and verification in the operator API. */
 import { Account, Accounts } from "@kinora/accounts"
-import { GenerationStore } from "@kinora/generations"
+import { CreditLots, GenerationStore } from "@kinora/generations"
 import { GenerationId } from "@kinora/generations/Generation"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { type AdminBalances, AdminLot, type GrantLotRequest } from "@kinora/http-api/AdminLedger"
@@ -58,8 +58,8 @@ export const layer = EndpointGroup.make(AdminApi, "ledger", function*(handlers) 
         kind: payload.kind,
         credits: payload.credits,
         expiresAt: payload.expires_at,
-        imagesOnly: payload.images_only,
-        watermark: hasWatermark(payload),
+        purpose: payload.images_only === true ? CreditLots.imagePurpose : undefined,
+        labels: labelsOf(payload),
         at: yield* DateTime.now
       })
       if (_tag === "AlreadyGranted" && !isSame(lot, payload)) return yield* refuse("reference_reused")
@@ -120,15 +120,15 @@ export const makeReadStatement = Effect.map(
 // internal
 // -----------------------------------------------------------------------------
 
-const balancesOf = ({ credits, creditsImagesOnly, lots, quotaUsed, resetsAt }: Ledger.Balances): AdminBalances => ({
+const balancesOf = ({ credits, creditsByPurpose, lots, quotaUsed, resetsAt }: Ledger.Balances): AdminBalances => ({
   credits,
-  credits_images_only: creditsImagesOnly,
+  credits_images_only: creditsByPurpose.get(CreditLots.imagePurpose) ?? 0,
   lots: lots.map((lot) => ({
     id: lot.id,
-    kind: lot.kind,
+    kind: CreditLots.kindOf(lot),
     credits: lot.granted,
     remaining: lot.remaining,
-    images_only: lot.imagesOnly,
+    images_only: CreditLots.isForImages(lot),
     expires_at: lot.expiresAt,
     created_at: lot.openedAt
   })),
@@ -147,13 +147,14 @@ interface VerifyQuery {
 const accountsMax = 1_000
 
 /** Trial credits have a watermark. See docs/reference/http-api.md#credit-lots. */
-const hasWatermark = ({ kind }: GrantLotRequest): boolean => kind === "trial"
+const labelsOf = ({ kind }: GrantLotRequest): ReadonlyArray<string> =>
+  kind === "trial" ? [CreditLots.watermarkLabel] : []
 
 /** Whether the request repeats the one that opened the lot. */
 const isSame = (lot: Lot, request: GrantLotRequest): boolean =>
   lot.kind === request.kind &&
   lot.granted === request.credits &&
-  lot.imagesOnly === (request.images_only ?? false) &&
+  CreditLots.isForImages(lot) === (request.images_only ?? false) &&
   DateTime.Equivalence(lot.expiresAt, request.expires_at)
 
 const encodeLot = Schema.encodeSync(AdminLot)
@@ -161,11 +162,11 @@ const encodeLot = Schema.encodeSync(AdminLot)
 const lotOf = (lot: Lot, reference: string): AdminLot => ({
   id: lot.id,
   reference,
-  kind: lot.kind,
+  kind: CreditLots.kindOf(lot),
   credits: lot.granted,
   remaining: lot.remaining,
-  images_only: lot.imagesOnly,
-  watermark: lot.watermark,
+  images_only: CreditLots.isForImages(lot),
+  watermark: CreditLots.hasWatermark(lot.labels),
   expires_at: lot.expiresAt,
   created_at: lot.openedAt
 })

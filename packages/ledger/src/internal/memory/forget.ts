@@ -61,7 +61,7 @@ const moveTransaction = (
   const part = transaction.part === undefined ? undefined : TransactionId.toUuid(transaction.id)
   const rename = (book: Book.Book) => Book.isHold(book) ? Book.ofHold(reference) : book
   const entries = transaction.entries.map(({ amount, from, to }) => ({ from: rename(from), to: rename(to), amount }))
-  const opaque = { ...transaction, account: name, reference, part, entries }
+  const opaque = { ...transaction, account: name, reference, part, entries, metadata: undefined }
   cells.transactions.delete(keyOf(transaction))
   cells.transactions.set(keyOf(opaque), opaque)
   if (part !== undefined) movePart(cells, transaction, opaque)

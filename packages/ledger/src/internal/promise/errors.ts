@@ -18,11 +18,16 @@ export class InsufficientCreditsError extends define(
     `The price is ${required} credits, and the account has ${available}`
 ) {}
 
-/** The quota of the UTC day is used up. Fields: `kind`, `limit`, `used`, `resetsAt`. */
+/**
+ * Less is left of the quota of the UTC day than the charge counts. Fields: `kind`, `limit`, `used`, `required`, `available`,
+ * `resetsAt`.
+ */
 export class QuotaExceededError extends define(
   "quota_exceeded",
-  ({ kind, limit, resetsAt }: Refusal.QuotaExceeded) =>
-    `The quota "${kind}" of ${limit} charges is used up until ${DateTime.formatIso(resetsAt)}`
+  ({ available, kind, limit, required, resetsAt }: Refusal.QuotaExceeded) =>
+    `The price is ${required} of the quota "${kind}", which has ${available} of ${limit} left until ${
+      DateTime.formatIso(resetsAt)
+    }`
 ) {}
 
 /** The account was charged for this reference before. A refund does not free the reference. Field: `reference`. */

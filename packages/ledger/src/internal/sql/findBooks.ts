@@ -2,11 +2,11 @@
 import { DatabaseTime, Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Lot } from "../../Lot.ts"
 import type { Day } from "../Day.ts"
-import { LotId, TransactionId } from "../ids.ts"
+import { LotId } from "../ids.ts"
 import type { Loaded, LoadQuery, QuotaCount } from "../stored.ts"
 import { decodeHolds, decodeOpenHolds, holdsOfCharges, openHoldsOf } from "./holdRow.ts"
+import { decodeLots, lotColumns, noLot } from "./lotRow.ts"
 import { decodeTransactions, hasReference, transactionColumns } from "./transactionRow.ts"
 
 /** A query by days of the database instead of times. */
@@ -27,7 +27,7 @@ export const findBooks = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, q
   const rows = yield* select(sql, query)
   const rowsOf = (source: string) => rows.filter((row) => row.source === source).map(({ other }) => other)
   const found: Loaded = {
-    lots: (yield* decodeLots(rows.filter(({ id }) => id !== null))).map(toLot),
+    lots: yield* decodeLots(rows.filter(({ id }) => id !== null)),
     quotas: (yield* decodeQuotas(rowsOf("quota"))).map(toQuota),
     transactions: yield* decodeTransactions(rowsOf("transaction")),
     holds: yield* decodeHolds(rowsOf("hold")),
@@ -114,10 +114,6 @@ const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
     ${selectHolds(sql, query)}
   `)
 
-/** A null for each column of `lotColumns`. */
-const noLot = (sql: SqlClient.SqlClient) =>
-  sql.literal("NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL")
-
 /** Selects holds, if there are any to find, since units without holds should not pay for the larger statement. */
 const selectHolds = (sql: SqlClient.SqlClient, { holdsOf, transactions }: BooksQuery) =>
   sql`
@@ -134,39 +130,6 @@ const selectHolds = (sql: SqlClient.SqlClient, { holdsOf, transactions }: BooksQ
   `
 
 const nameColumns = Rows.fields({ account: "text", reference: "text", kind: "text" })
-
-/** The columns of `LotRow`. */
-const lotColumns = (sql: SqlClient.SqlClient) =>
-  sql`
-    id, account, kind, granted::float8 AS granted, remaining::float8 AS remaining,
-    opened_at, expires_at, images_only, watermark, closed, opened_by
-  `
-
-/** int8 columns are read as float8, which is exact up to 2^53. */
-const LotRow = Schema.Struct({
-  id: Schema.String,
-  account: Schema.String,
-  kind: Schema.Literals(["plan", "addon", "trial", "refund"]),
-  granted: Schema.Int,
-  remaining: Schema.Int,
-  opened_at: Rows.timestamptz,
-  expires_at: Rows.timestamptz,
-  images_only: Schema.Boolean,
-  watermark: Schema.Boolean,
-  closed: Schema.Boolean,
-  opened_by: Schema.String
-})
-
-const decodeLots = Schema.decodeUnknownEffect(Schema.Array(LotRow))
-
-const toLot = ({ expires_at, id, images_only, opened_at, opened_by, ...row }: typeof LotRow.Type): Lot => ({
-  ...row,
-  id: LotId.fromUuid(id),
-  openedAt: opened_at,
-  expiresAt: expires_at,
-  imagesOnly: images_only,
-  openedBy: TransactionId.fromUuid(opened_by)
-})
 
 const QuotaRow = Schema.Struct({
   account: Schema.String,

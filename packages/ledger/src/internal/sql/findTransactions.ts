@@ -11,7 +11,7 @@ export const findTransactions = (
   { account, before, limit, reference }: TransactionsQuery
 ) =>
   sql`
-    SELECT ${transactionColumns(sql)}
+    SELECT ${transactionColumns(sql)}, metadata
     FROM ledger_transaction AS booked
     WHERE account = ${account}
       AND (${reference ?? null}::text IS NULL OR ${hasReference(sql, sql`${reference ?? null}::text`)})

@@ -130,7 +130,7 @@ const moveTransactions = (sql: SqlClient.SqlClient, { account, after, limit, nam
       FROM batch
       WHERE batch.kind = 'hold' AND ledger_hold.account = ${account} AND ledger_hold.reference = batch.reference
     )
-    UPDATE ledger_transaction SET account = ${name}, reference = batch.opaque
+    UPDATE ledger_transaction SET account = ${name}, reference = batch.opaque, metadata = NULL
     FROM batch
     WHERE ledger_transaction.id = batch.id
     RETURNING batch.id, batch.kind, (SELECT reference FROM last) AS last

@@ -222,10 +222,35 @@ const createHolds = Migrations.statements((sql) => [
   `
 ])
 
+/**
+ * Lots of any kind, with a purpose and labels, and metadata of transactions. The columns are nullable, so no row is rewritten,
+ * and earlier builds insert rows without them. The constraint on kinds is replaced by a weaker one, which the rows fulfil
+ * without a validation.
+ */
+const addLotTerms = Migrations.statements((sql) => [
+  sql`
+    ALTER TABLE ledger_lot
+      ADD COLUMN purpose text,
+      ADD COLUMN labels jsonb,
+      DROP CONSTRAINT ledger_lot_kind_check,
+      ADD CONSTRAINT ledger_lot_kind_check CHECK (length(kind) BETWEEN 1 AND 64) NOT VALID,
+      ADD CONSTRAINT ledger_lot_purpose_check CHECK (
+        purpose IS NULL OR (length(purpose) BETWEEN 1 AND 64 AND images_only)
+      ) NOT VALID,
+      ADD CONSTRAINT ledger_lot_labels_check CHECK (jsonb_typeof(labels) = 'array') NOT VALID
+  `,
+  sql`
+    ALTER TABLE ledger_transaction
+      ADD COLUMN metadata jsonb,
+      ADD CONSTRAINT ledger_transaction_metadata_check CHECK (jsonb_typeof(metadata) = 'object') NOT VALID
+  `
+])
+
 /** The migrations by name. */
 export const migrations = {
   "0001_books": createTables,
   "0002_refund_parts": refundParts,
   "0003_holds": createHolds,
-  "0004_forgetting": createForgetting
+  "0004_forgetting": createForgetting,
+  "0005_lot_terms": addLotTerms
 }

@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { LotId, TransactionId } from "../ids.ts"
 import { type Changes, StaleBooks } from "../stored.ts"
 import { fromBook } from "./bookText.ts"
+import { insertedColumns } from "./lotRow.ts"
 import { storedReference } from "./transactionRow.ts"
 
 /** Writes changes. Dies with `StaleBooks` if a counter was changed meanwhile. */
@@ -79,7 +80,8 @@ const transactionColumns: Rows.Columns<Transaction> = {
   id: ["uuid", ({ id }) => TransactionId.toUuid(id)],
   ...Rows.fields({ account: "text", kind: "text", at: "timestamptz", amount: "int8" }),
   reference: ["text", storedReference],
-  reverses: ["uuid?", ({ reverses }) => reverses === undefined ? null : TransactionId.toUuid(reverses)]
+  reverses: ["uuid?", ({ reverses }) => reverses === undefined ? null : TransactionId.toUuid(reverses)],
+  metadata: ["jsonb?", ({ metadata }) => metadata]
 }
 
 const transactionRows = (transactions: Changes["transactions"]) => Rows.unnest(transactions, transactionColumns)
@@ -99,23 +101,7 @@ const entryRows = (transactions: Changes["transactions"]) =>
     entryColumns
   )
 
-const lotColumns: Rows.Columns<Changes["openedLots"][number]> = {
-  id: ["uuid", ({ id }) => LotId.toUuid(id)],
-  ...Rows.fields({
-    account: "text",
-    kind: "text",
-    granted: "int8",
-    remaining: "int8",
-    watermark: "boolean",
-    closed: "boolean"
-  }),
-  opened_at: ["timestamptz", ({ openedAt }) => openedAt],
-  expires_at: ["timestamptz", ({ expiresAt }) => expiresAt],
-  images_only: ["boolean", ({ imagesOnly }) => imagesOnly],
-  opened_by: ["uuid", ({ openedBy }) => TransactionId.toUuid(openedBy)]
-}
-
-const lotRows = (lots: Changes["openedLots"]) => Rows.unnest(lots, lotColumns)
+const lotRows = (lots: Changes["openedLots"]) => Rows.unnest(lots, insertedColumns)
 
 const lotChangeColumns: Rows.Columns<Changes["changedLots"][number]> = {
   id: ["uuid", ({ lot }) => LotId.toUuid(lot)],

@@ -2,7 +2,7 @@
 import { Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { Transaction } from "../../Transaction.ts"
+import type { Metadata, Transaction } from "../../Transaction.ts"
 import { TransactionId } from "../ids.ts"
 import { toBook } from "./bookText.ts"
 
@@ -21,7 +21,10 @@ export const hasReference = (sql: SqlClient.SqlClient, reference: Statement.Frag
     AND (booked.reference = ${reference} OR starts_with(booked.reference, ${reference} || chr(10)))
   )`
 
-/** The columns of `TransactionRow`, selected from a `ledger_transaction` that is named `booked`. */
+/**
+ * The columns of `TransactionRow` that rules read, selected from a `ledger_transaction` that is named `booked`. They do not
+ * read `metadata`, which can be long.
+ */
 export const transactionColumns = (sql: SqlClient.SqlClient) =>
   sql`
     id, account, kind, reference, at, amount::float8 AS amount, reverses, (
@@ -53,6 +56,7 @@ const TransactionRow = Schema.Struct({
   at: Rows.timestamptz,
   amount: Schema.Int,
   reverses: Schema.NullOr(Schema.String),
+  metadata: Schema.optionalKey(Schema.NullOr(Schema.Json)),
   entries: Schema.Array(Schema.Struct({ from: Schema.String, to: Schema.String, amount: Schema.Int }))
 })
 
@@ -66,6 +70,7 @@ const toTransaction = (row: typeof TransactionRow.Type): Transaction => {
     reference: reference!, // the result of `split` is not empty
     part,
     reverses: row.reverses === null ? undefined : TransactionId.fromUuid(row.reverses),
+    metadata: (row.metadata ?? undefined) as Metadata | undefined, // the table has only objects
     entries: row.entries.map(({ amount, from, to }) => ({ from: toBook(from), to: toBook(to), amount }))
   }
 }
