@@ -57,8 +57,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | LedgerStore
     it.effect("deletes metadata", () =>
       Effect.gen(function*() {
         const ledger = yield* Ledger
-        const account = yield* newAccount
-        yield* ledger.grant({ ...grantOf(account, "granted", 10), metadata: { order: "o-1" } })
+        const account = newAccount()
+        yield* ledger.grant(grantOf(account, 10, { metadata: { order: "o-1" } }))
         yield* ledger.charge({ ...chargeOf(account, "charged", 4), metadata: { call: "c-1" } })
         const before = yield* entriesOf(account)
         assert.deepStrictEqual(before.map(({ metadata }) => metadata), [{ call: "c-1" }, { order: "o-1" }])
@@ -285,7 +285,7 @@ const openAccount = Effect.gen(function*() {
   yield* accepted(ledger.chargeAll([
     chargeOf(account, "charged", 20),
     chargeOf(account, "parts", 9),
-    chargeOf(account, "charged by a trial", 112 - 40, { trialAllowed: true }),
+    chargeOf(account, "charged by a trial", 112 - 40, { kindsAllowed: ["trial"] }),
     quotaChargeOf(account, "counted", 3),
     quotaChargeOf(account, "counted before", 3, after({ days: -1 })),
     quotaChargeOf(account, "counted back", 3)
