@@ -63,8 +63,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | LedgerStore
         const before = yield* entriesOf(account)
         assert.deepStrictEqual(before.map(({ metadata }) => metadata), [{ call: "c-1" }, { order: "o-1" }])
         yield* ledger.forget({ account, at: noon })
-        const ids = before.map(({ id }) => id)
-        const moved = (yield* readAll).flatMap(({ transactions }) => transactions).filter(({ id }) => ids.includes(id))
+        const ids = new Set(before.map(({ id }) => id))
+        const moved = (yield* readAll).flatMap(({ transactions }) => transactions).filter(({ id }) => ids.has(id))
         assert.deepStrictEqual(moved.map(({ metadata }) => metadata), [undefined, undefined])
       }))
 

@@ -10,7 +10,7 @@ import * as Leases from "./internal/leases.ts"
 import * as Lanes from "./internal/memory/lanes.ts"
 import * as Tables from "./internal/memory/tables.ts"
 import * as Queues from "./internal/queues.ts"
-import type { NewLease, Renewal } from "./internal/storeTypes.ts"
+import type { ClaimTerms, LeaseTerms, NewLease, Renewal } from "./internal/storeTypes.ts"
 import type { Advance } from "./internal/ticks.ts"
 import * as Workers from "./internal/workers.ts"
 import type { JobStatus, Lease } from "./Job.ts"
@@ -35,18 +35,7 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       // Units run one after the other.
       lockFree: (lanes) => Effect.succeed(lanes),
       ...delaysOf(tables, accessNow),
-      claim: (terms) =>
-        accessNow((now) => {
-          const held = Workers.heldAt(workers(), now)
-          const { claimed, displaced } = Leases.claim(tables.queued.values(), terms, held)
-          putAll(tables, displaced)
-          return putAll(tables, claimed).map((job) => Leases.toClaimed(job, now))
-        }),
-      claimJob: (terms, id) =>
-        accessNow((now) => {
-          const job = Leases.claimJob(tables.jobs.get(id), terms, Workers.heldAt(workers(), now))
-          return putAll(tables, job === undefined ? [] : [job]).map((job) => Leases.toClaimed(job, now))[0]
-        }),
+      ...claimsOf(tables, accessNow),
       ...schedulesOf(tables, access, accessNow),
       ...leasesOf(tables, access, accessNow),
       isAloneDue: (question) =>
@@ -101,6 +90,22 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
 type Access = MemoryBackend["Service"]["access"]
 
 type AccessNow = <A>(body: (now: DateTime.Utc) => A) => Effect.Effect<A>
+
+/** The methods that claim jobs. */
+const claimsOf = (tables: Tables.Tables, accessNow: AccessNow) => ({
+  claim: (terms: ClaimTerms) =>
+    accessNow((now) => {
+      const held = Workers.heldAt(tables.workers.values(), now)
+      const { claimed, displaced } = Leases.claim(tables.queued.values(), terms, held)
+      putAll(tables, displaced)
+      return putAll(tables, claimed).map((job) => Leases.toClaimed(job, now))
+    }),
+  claimJob: (terms: LeaseTerms, id: JobId) =>
+    accessNow((now) => {
+      const job = Leases.claimJob(tables.jobs.get(id), terms, Workers.heldAt(tables.workers.values(), now))
+      return putAll(tables, job === undefined ? [] : [job]).map((job) => Leases.toClaimed(job, now))[0]
+    })
+})
 
 /** The methods for the leases of workers. */
 const leasesOf = ({ running, workers }: Tables.Tables, access: Access, accessNow: AccessNow) => ({
