@@ -145,3 +145,14 @@ it("holds, captures and releases credits, and throws typed errors for what it re
     expired: 0
   })
 })
+
+it("returns metadata unchanged, also with names that values of Effect have", async () => {
+  await using ledger = await createLedger({ memory: true })
+  const job = { account: "ada", credits: 0 }
+  for (const type of ["DateTime", "Duration", "Option", "Redacted"]) {
+    const metadata = { [`~effect/${type}`]: `~effect/${type}`, _tag: "Some", list: [{ [`~effect/${type}`]: {} }] }
+    await ledger.charge({ ...job, reference: type, metadata })
+    const [entry] = await ledger.entries({ account: "ada", reference: type })
+    assert.deepStrictEqual<unknown>(entry!.metadata, metadata)
+  }
+})

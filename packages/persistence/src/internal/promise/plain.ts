@@ -24,6 +24,8 @@ export const toPlain = <A>(value: A): Plain<A> => plainOf(value) as Plain<A>
 
 const plainOf = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value
+  // Before values of Effect, which are recognized by a property: JSON of callers can have any names.
+  if (Object.getPrototypeOf(value) === Object.prototype) return fieldsOf(value)
   // An error is more than its fields: it has a message and a stack.
   if (value instanceof Error || value instanceof Date) return value
   if (DateTime.isDateTime(value)) return DateTime.toDateUtc(value)
@@ -32,5 +34,8 @@ const plainOf = (value: unknown): unknown => {
   if (Redacted.isRedacted(value)) return Redacted.value(value)
   if (Array.isArray(value)) return value.map(plainOf)
   if (value instanceof Map) return new Map(Array.from(value, ([key, value]) => [plainOf(key), plainOf(value)] as const))
-  return Object.fromEntries(Object.entries(value).map(([name, value]) => [name, plainOf(value)]))
+  return fieldsOf(value)
 }
+
+const fieldsOf = (value: object) =>
+  Object.fromEntries(Object.entries(value).map(([name, value]) => [name, plainOf(value)]))
