@@ -142,9 +142,9 @@ export class Ledger extends Context.Service<Ledger, {
   ) => Effect.Effect<{ readonly lots: number; readonly credits: number; readonly holds: number }, StorageError>
 
   /**
-   * Erases an account: releases its open holds, books what is left in its lots as expired, and replaces its name and its
-   * references by random ones, which no command can use. Amounts, times, ids and the links between transactions stay, so the
-   * books balance. Afterwards the name is unknown, as if it had never been used: a later command on it begins a new account.
+   * Erases an account: releases its open holds, books what is left in its lots as expired, replaces its name and its
+   * references by random ones, which no command can use, and deletes metadata. Amounts, times, kinds, purposes, labels, ids and
+   * the links between transactions stay, so the books balance. Afterwards the name is unknown, as if it had never been used: a later command on it begins a new account.
    *
    * Works in batches of `limit` transactions, each a unit of work of its own, or all in the transaction of the caller. If a
    * call ends early, another one continues. Idempotent.

@@ -35,8 +35,8 @@ export class LedgerStore extends Context.Service<LedgerStore, {
   ) => Effect.Effect<Stored.Expired | undefined, StorageError>
   /**
    * Moves a batch of an account that this unit of work has locked, and that has neither open holds nor open lots, to another
-   * name, and replaces references. When all is moved, deletes the account. Until then, `audit` counts what is moved to the
-   * account, and `findAccounts` does not return its new name.
+   * name, replaces references, and deletes metadata. When all is moved, deletes the account. Until then, `audit` counts what is
+   * moved to the account, and `findAccounts` does not return its new name.
    */
   readonly forget: (query: Stored.ForgetQuery) => Effect.Effect<Stored.ForgottenRows, StorageError>
   /**

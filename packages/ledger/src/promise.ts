@@ -126,8 +126,8 @@ export interface Ledger extends AsyncDisposable {
     command: Call & { readonly account: string; readonly lot: string }
   ) => Promise<Plain<Service.Revoked>>
   /**
-   * Erases an account: its holds and lots are ended, and its name and its references are replaced by random ones. Repeat a call
-   * that was ended early. `limit` is the maximum number of transactions in one unit of work. Default 500.
+   * Erases an account: its holds and lots are ended, its name and its references are replaced by random ones, and metadata is
+   * deleted. Repeat a call that was ended early. `limit` is the maximum number of transactions in one unit of work. Default 500.
    */
   readonly forget: (
     command: Call & { readonly account: string; readonly limit?: number | undefined }

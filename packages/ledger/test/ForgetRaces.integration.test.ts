@@ -92,6 +92,7 @@ describe("forget", () => {
       `${begin} UPDATE ledger_transaction SET account = 'next', at = now() WHERE account = 'guarded'`,
       `${begin} UPDATE ledger_transaction SET account = 'next', kind = 'grant' WHERE account = 'guarded'`,
       `${begin} UPDATE ledger_transaction SET account = 'next', reverses = NULL WHERE account = 'guarded'`,
+      `${begin} UPDATE ledger_transaction SET account = 'next', metadata = '{"call": "other"}' WHERE account = 'guarded'`,
       `${begin} DELETE FROM ledger_transaction WHERE account = 'guarded'`,
       `${begin} TRUNCATE ledger_transaction CASCADE`,
       `${begin} UPDATE ledger_entry SET from_book = 'held:r' WHERE transaction_id = '${booked!.id}'`,

@@ -3,8 +3,8 @@ import * as Migrations from "@kinora/persistence/Migrations"
 
 /**
  * Accounts that are being forgotten, and the names under which their transactions stay. Triggers, in place of those that
- * reject every change, let a transaction move to this name with another reference, and the books of holds follow it. All else
- * that transactions and entries have stays as it was booked.
+ * reject every change, let a transaction move to this name with another reference and without metadata, and the books of holds
+ * follow it. All else that transactions and entries have stays as it was booked.
  */
 export const createForgetting = Migrations.statements((sql) => [
   sql`
@@ -20,6 +20,8 @@ export const createForgetting = Migrations.statements((sql) => [
       IF TG_OP = 'UPDATE'
         AND (NEW.id, NEW.kind, NEW.at, NEW.amount) = (OLD.id, OLD.kind, OLD.at, OLD.amount)
         AND NEW.reverses IS NOT DISTINCT FROM OLD.reverses
+        -- A column of the next migration.
+        AND NEW.metadata IS NULL
         AND EXISTS (
           SELECT FROM ledger_forgetting AS forgetting
           WHERE forgetting.account = OLD.account AND forgetting.name = NEW.account
