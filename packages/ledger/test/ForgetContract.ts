@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { Effect, Exit, Layer, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { isLot } from "../src/internal/Book.ts"
 import * as LedgerModule from "../src/Ledger.ts"
 import { Ledger } from "../src/Ledger.ts"
 import { LedgerStore } from "../src/LedgerStore.ts"
@@ -66,6 +67,59 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | LedgerStore
         const ids = new Set(before.map(({ id }) => id))
         const moved = (yield* readAll).flatMap(({ transactions }) => transactions).filter(({ id }) => ids.has(id))
         assert.deepStrictEqual(moved.map(({ metadata }) => metadata), [undefined, undefined])
+      }))
+
+    it.effect("keeps the terms of lots, also of those that it opens for held credits and closes", () =>
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const store = yield* LedgerStore
+        const { atomically } = yield* UnitOfWork.UnitOfWork
+        const account = newAccount()
+        const terms = { purpose: "voice", labels: ["beta"] }
+        const at = after({ hours: 2 })
+        yield* accepted(ledger.grantAll([
+          grantOf(account, 4, { ...terms, reference: "soon", kind: "trial", expiresAt: after({ hours: 1 }) }),
+          grantOf(account, 10, { ...terms, reference: "later", kind: "addon" })
+        ]))
+        yield* ledger.hold(holdOf(account, "held", 6, { purpose: "voice", kindsAllowed: ["trial"] }))
+        yield* ledger.charge(quotaChargeOf(account, "counted", 9, noon, "minutes", 7))
+        yield* ledger.refund({ account, reference: "counted", at })
+        yield* ledger.charge(quotaChargeOf(account, "counted again", 9, noon, "minutes", 5))
+        const before = yield* entriesOf(account)
+        const { credits } = yield* ledger.forget({ account, at, limit: 2 })
+        assert.strictEqual(credits, 14)
+        const ids = new Set(before.map(({ id }) => id))
+        const { account: successor, transactions } = (yield* readAll).find(({ transactions }) =>
+          transactions.some(({ id }) => ids.has(id))
+        )!
+        const { lots } = yield* atomically(store.load({
+          accounts: [],
+          transactions: [],
+          holdsOf: [],
+          lots: [...new Set(transactions.flatMap(({ entries }) => entries.flatMap(({ to }) => isLot(to) ? [to] : [])))],
+          liveAfter: noon,
+          liveMax: 1,
+          days: { first: noon, last: noon }
+        }))
+        const lot = { account: successor, ...terms, remaining: 0, closed: true }
+        assert.sameDeepMembers(
+          lots.map(({ account, closed, granted, kind, labels, purpose, remaining }) => ({
+            account,
+            closed,
+            granted,
+            kind,
+            labels,
+            purpose,
+            remaining
+          })),
+          [
+            { ...lot, granted: 4, kind: "trial" },
+            { ...lot, granted: 4, kind: "trial" },
+            { ...lot, granted: 10, kind: "addon" }
+          ]
+        )
+        assert.deepStrictEqual((yield* ledger.balances(successor, noon)).quotaUsed, new Map([["minutes", 5]]))
+        yield* assertSound
       }))
 
     it.effect("leaves a name as unknown as one that was never used", () =>
