@@ -26,8 +26,10 @@ it.live(
       const disk = yield* SmallDisk.mount(files, 8)
       if (disk === undefined) return yield* SmallDisk.missing(context)
       const drill = yield* makeDrill(site)
-      const [first] = yield* drill.createJobs
-      const { output } = yield* first!.client.awaitEnd(first!.id)
+      const created = yield* drill.createJobs
+      // A job that cannot store its result frees the room of what it has written so far.
+      yield* drill.completes(created)
+      const { output } = yield* created[0]!.client.awaitEnd(created[0]!.id)
       const image = (yield* Client.send(output?.url ?? "")).bytes
 
       yield* disk.fill
