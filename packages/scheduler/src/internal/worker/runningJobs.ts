@@ -17,6 +17,8 @@ export interface RunningJobs {
   readonly reserve: (job: JobAddress) => () => void
   /** Waits until another job may start. */
   readonly hasRoom: Effect.Effect<void>
+  /** Waits until no slot is reserved. */
+  readonly isUnreserved: Effect.Effect<void>
   /** Waits until the worker holds no job, and no slot is reserved. */
   readonly isEmpty: Effect.Effect<void>
   /** Calls the listener after each job that ends. */
@@ -37,6 +39,7 @@ export const make = (max: number): RunningJobs => {
   const running = new Map<string, RunningJob>()
   const reserved = new Set<JobAddress>()
   const roomLatch = Latch.makeUnsafe(max > 0)
+  const unreservedLatch = Latch.makeUnsafe(true)
   const emptyLatch = Latch.makeUnsafe(true)
   const listeners: Array<() => void> = []
 
@@ -44,6 +47,8 @@ export const make = (max: number): RunningJobs => {
   const setLatches = () => {
     if (taken() < max) roomLatch.openUnsafe()
     else roomLatch.closeUnsafe()
+    if (reserved.size === 0) unreservedLatch.openUnsafe()
+    else unreservedLatch.closeUnsafe()
     if (taken() === 0) emptyLatch.openUnsafe()
     else emptyLatch.closeUnsafe()
   }
@@ -74,6 +79,7 @@ export const make = (max: number): RunningJobs => {
       }
     },
     hasRoom: roomLatch.await,
+    isUnreserved: unreservedLatch.await,
     isEmpty: emptyLatch.await,
     onEnd: (listener) => void listeners.push(listener),
     start: (job, body) =>
