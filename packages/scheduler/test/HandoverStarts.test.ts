@@ -23,6 +23,10 @@ const slowScheduler = Effect.fnUntraced(function*(end: Effect.Effect<void>) {
   return yield* Effect.provideService(anotherScheduler, UnitOfWork.UnitOfWork, slow)
 })
 
+/** A scheduler whose units fail after their commit, and after `end`, as if the response was lost. */
+const failingScheduler = (end: Effect.Effect<void>) =>
+  slowScheduler(Effect.andThen(end, Effect.die(new Error("The response was lost"))))
+
 const Caller = Context.Reference<string>("test/Caller", { defaultValue: () => "nobody" })
 
 layer(memory)("a job that is handed over", (it) => {
@@ -145,5 +149,22 @@ layer(memory)("a job that is handed over", (it) => {
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual(most, 1)
       yield* gate.open
+    }))
+
+  it.effect("leaves its slot to others of its group when its unit fails", () =>
+    Effect.gen(function*() {
+      const end = yield* Latch.make()
+      const { gate, job, scheduler, worker } = yield* start({ concurrency: 2, reserved: 1, pollInterval: "1 hour" })
+      yield* Effect.acquireRelease(gate.close, () => gate.open)
+      const failing = yield* failingScheduler(end.await)
+      const enqueued = yield* Effect.forkChild(Effect.exit(failing.enqueue(job({ cap: 5 }))), {
+        startImmediately: true
+      })
+      const other = yield* scheduler.enqueue(job({ cap: 5 }))
+      yield* TestClock.adjust("100 millis")
+      yield* end.open
+      yield* Fiber.join(enqueued)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(ids(yield* worker.running), [other.job])
     }))
 })

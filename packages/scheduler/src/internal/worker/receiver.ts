@@ -40,11 +40,11 @@ export const makeReceiver = Effect.fnUntraced(function*(
           // Leased under a lease that has ended since: rescued like the others.
           Effect.suspend(() => lease.current() === current ? start(leased) : Effect.void).pipe(
             // After the start, so that nobody gets the slot, or finds the worker empty.
-            Effect.ensuring(Effect.sync(release)),
+            Effect.ensuring(Effect.sync(() => release(lease.current() === current))),
             // A job runs with the services of its worker, not with those of the call that enqueues it.
             Effect.updateContext(() => context)
           ),
-        release: Effect.sync(release)
+        release: Effect.sync(() => release(false))
       }
     })
   })

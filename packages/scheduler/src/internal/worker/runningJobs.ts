@@ -13,15 +13,15 @@ export interface RunningJobs {
   readonly ids: () => ReadonlyArray<JobId>
   /** Returns the groups of the same jobs, once per job. */
   readonly groups: () => ReadonlyArray<GroupId>
-  /** Reserves a slot for a job that may be leased to the worker. Returns a function that frees it. */
-  readonly reserve: (job: JobAddress) => () => void
+  /** Reserves a slot for a job that may be leased to the worker. Returns a function that ends this, and says whether the job has started. */
+  readonly reserve: (job: JobAddress) => (hasStarted: boolean) => void
   /** Waits until another job may start. */
   readonly hasRoom: Effect.Effect<void>
   /** Waits until no slot is reserved. */
   readonly isUnreserved: Effect.Effect<void>
   /** Waits until the worker holds no job, and no slot is reserved. */
   readonly isEmpty: Effect.Effect<void>
-  /** Calls the listener after each job that ends. */
+  /** Calls the listener after each job that ends, and each slot that was reserved in vain. */
   readonly onEnd: (listener: () => void) => void
   /** Runs `body` in a separate fiber. `body` runs `settling` before it settles the job. */
   readonly start: (
@@ -73,9 +73,10 @@ export const make = (max: number): RunningJobs => {
       const slot = { ...job }
       reserved.add(slot)
       setLatches()
-      return () => {
-        reserved.delete(slot)
+      return (hasStarted) => {
+        if (!reserved.delete(slot)) return
         setLatches()
+        if (!hasStarted) { for (const listener of listeners) listener() }
       }
     },
     hasRoom: roomLatch.await,
