@@ -106,8 +106,9 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     yield* makeDrainRequests(settings, parts)
   ])
   const { handovers } = yield* Wakeup
+  const receiver = yield* makeReceiver(settings, parts)
   yield* Effect.acquireRelease(
-    Effect.sync(() => handovers.add(makeReceiver(settings, parts))),
+    Effect.sync(() => handovers.add(receiver)),
     (remove) => Effect.sync(remove)
   )
   yield* Metrics.offer(concurrency)

@@ -95,4 +95,29 @@ layer(memory)("jobs that a living worker has leased and does not run", (it) => {
       assert.deepStrictEqual((yield* worker.running).map(({ epoch }) => epoch), [1])
       yield* gate.open
     }))
+
+  it.effect("are taken over once per search, also if they can never be settled", () =>
+    Effect.gen(function*() {
+      const { job, kind } = yield* makeWorld
+      const scheduler = yield* Scheduler.Scheduler
+      let rescues = 0
+      const counted = Scheduler.Scheduler.of({
+        ...scheduler,
+        rescue: (options) =>
+          Effect.suspend(() =>
+            ++rescues > 1000 ? Effect.succeed({ exhausted: [], requeued: [] }) : scheduler.rescue(options)
+          )
+      })
+      const handler = JobHandler.make({
+        kind,
+        run: () => Effect.void,
+        failed: () => Effect.void,
+        settle: () => Effect.die(new Error("A settlement with a bug"))
+      })
+      const worker = startWorker({ name: "worker", handlers: [handler], claimMax: 1 })
+      yield* Effect.provideService(worker, Scheduler.Scheduler, counted)
+      yield* scheduler.enqueue(job({ attemptsMax: 1 }))
+      yield* TestClock.adjust("30 seconds")
+      assert.isBelow(rescues, 100)
+    }))
 })

@@ -49,6 +49,8 @@ export const makeFinish = Effect.fnUntraced(function*(settings: Settings, runnin
   const leaving = yield* makeLeaving(settings)
 
   const release = Effect.gen(function*() {
+    // A job whose unit commits at this moment starts before the others are interrupted.
+    yield* running.isUnreserved
     const left = running.jobs()
     // Jobs that are settling may finish.
     for (const job of left) if (running.isWorking(job)) running.interrupt(job)

@@ -8,10 +8,11 @@ import { selectionOf } from "./selection.ts"
 import type { Settings } from "./settings.ts"
 
 /** Creates the receiver. It reserves a slot only for a job that the next claim of the worker would return. */
-export const makeReceiver = (
+export const makeReceiver = Effect.fnUntraced(function*(
   settings: Settings,
   { idle, lease, running, start }: Pick<WorkerParts, "idle" | "lease" | "running" | "start">
-): Receiver => {
+) {
+  const context = yield* Effect.context()
   /** The kinds of handlers that write rows in the unit of a claim. */
   const recorded = new Set(settings.handlers.flatMap(({ claimed, kind }) => claimed === undefined ? [] : [kind]))
 
@@ -20,9 +21,10 @@ export const makeReceiver = (
     return limit > 0 && !except.includes(group)
   }
 
-  return Effect.fnUntraced(function*(job: Offered) {
+  const receiver: Receiver = Effect.fnUntraced(function*(job: Offered) {
     if (!idle.isIdle() || recorded.has(KindName.baseOf(job.kind))) return undefined
-    const { claimed } = yield* openKinds(settings, 1)
+    // Without the pools that have a limit, which counts no reserved slots.
+    const { claimed } = yield* openKinds(settings, Infinity)
     // Tested and reserved in one step.
     return yield* Effect.sync((): Reserved | undefined => {
       const current = lease.current()
@@ -34,14 +36,17 @@ export const makeReceiver = (
       return {
         lease: current,
         worker: settings.name,
-        // Leased under a lease that has ended since: rescued like the others.
         start: (leased) =>
-          Effect.suspend(() => {
-            release()
-            return lease.current() === current ? start(leased) : Effect.void
-          }),
-        release: Effect.sync(release)
+          // Leased under a lease that has ended since: rescued like the others.
+          Effect.suspend(() => lease.current() === current ? start(leased) : Effect.void).pipe(
+            // After the start, so that nobody gets the slot, or finds the worker empty.
+            Effect.ensuring(Effect.sync(() => release(lease.current() === current))),
+            // A job runs with the services of its worker, not with those of the call that enqueues it.
+            Effect.updateContext(() => context)
+          ),
+        release: Effect.sync(() => release(false))
       }
     })
   })
-}
+  return receiver
+})

@@ -14,7 +14,7 @@ export const makeRescueLoop = Effect.fnUntraced(
     const leaving = yield* makeLeaving(settings)
 
     /** Returns whether more workers may be lost. Uninterruptible, so that every job without attempts is failed. */
-    const rescue = Effect.gen(function*() {
+    const rescue = Effect.fnUntraced(function*(isFirst: boolean) {
       const current = lease.current()
       if (current === undefined) return false
       const { exhausted, requeued } = yield* leaving(
@@ -23,7 +23,8 @@ export const makeRescueLoop = Effect.fnUntraced(
           worker: settings.name,
           kinds: settings.handlers.map(({ kind }) => kind),
           limit: settings.claimMax,
-          held: running.ids()
+          // Once per search, since a job that cannot be settled would be found again at once.
+          held: isFirst ? running.ids() : undefined
         }),
         "lost",
         ({ exhausted, requeued }) => [...exhausted, ...requeued].map(({ job }) => ({ job, epoch: undefined }))
@@ -35,18 +36,20 @@ export const makeRescueLoop = Effect.fnUntraced(
       if (lease.current() !== current) return false
       yield* Effect.forEach(exhausted, (job) => start(job, failureOf(job)), { discard: true })
       return exhausted.length + requeued.length === settings.claimMax
-    }).pipe(
-      idle.except,
-      leasing.withPermits(1),
-      logFailure("Rescuing jobs of lost workers failed", false),
-      Effect.uninterruptible
-    )
+    }, (search) =>
+      search.pipe(
+        idle.except,
+        leasing.withPermits(1),
+        logFailure("Rescuing jobs of lost workers failed", false),
+        Effect.uninterruptible
+      ))
 
     const look = alone.look.pipe(logFailure("Looking for jobs that run alone failed", undefined))
 
     return Effect.gen(function*() {
       yield* lease.isHeld
-      while (yield* rescue);
+      let isFirst = true
+      while (yield* rescue(isFirst)) isFirst = false
       yield* look
       const spread = yield* Random.nextBetween(0.5, 1.5)
       yield* Effect.sleep(Duration.times(settings.rescueInterval, spread))

@@ -13,13 +13,15 @@ export interface RunningJobs {
   readonly ids: () => ReadonlyArray<JobId>
   /** Returns the groups of the same jobs, once per job. */
   readonly groups: () => ReadonlyArray<GroupId>
-  /** Reserves a slot for a job that may be leased to the worker. Returns a function that frees it. */
-  readonly reserve: (job: JobAddress) => () => void
+  /** Reserves a slot for a job that may be leased to the worker. Returns a function that ends this, and says whether the job has started. */
+  readonly reserve: (job: JobAddress) => (hasStarted: boolean) => void
   /** Waits until another job may start. */
   readonly hasRoom: Effect.Effect<void>
+  /** Waits until no slot is reserved. */
+  readonly isUnreserved: Effect.Effect<void>
   /** Waits until the worker holds no job, and no slot is reserved. */
   readonly isEmpty: Effect.Effect<void>
-  /** Calls the listener after each job that ends. */
+  /** Calls the listener after each job that ends, and each slot that was reserved in vain. */
   readonly onEnd: (listener: () => void) => void
   /** Runs `body` in a separate fiber. `body` runs `settling` before it settles the job. */
   readonly start: (
@@ -37,6 +39,7 @@ export const make = (max: number): RunningJobs => {
   const running = new Map<string, RunningJob>()
   const reserved = new Set<JobAddress>()
   const roomLatch = Latch.makeUnsafe(max > 0)
+  const unreservedLatch = Latch.makeUnsafe(true)
   const emptyLatch = Latch.makeUnsafe(true)
   const listeners: Array<() => void> = []
 
@@ -44,6 +47,8 @@ export const make = (max: number): RunningJobs => {
   const setLatches = () => {
     if (taken() < max) roomLatch.openUnsafe()
     else roomLatch.closeUnsafe()
+    if (reserved.size === 0) unreservedLatch.openUnsafe()
+    else unreservedLatch.closeUnsafe()
     if (taken() === 0) emptyLatch.openUnsafe()
     else emptyLatch.closeUnsafe()
   }
@@ -68,12 +73,14 @@ export const make = (max: number): RunningJobs => {
       const slot = { ...job }
       reserved.add(slot)
       setLatches()
-      return () => {
-        reserved.delete(slot)
+      return (hasStarted) => {
+        if (!reserved.delete(slot)) return
         setLatches()
+        if (!hasStarted) { for (const listener of listeners) listener() }
       }
     },
     hasRoom: roomLatch.await,
+    isUnreserved: unreservedLatch.await,
     isEmpty: emptyLatch.await,
     onEnd: (listener) => void listeners.push(listener),
     start: (job, body) =>
