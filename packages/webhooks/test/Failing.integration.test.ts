@@ -3,8 +3,9 @@ import { UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Deferred, Duration, Effect, Fiber, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { at, makeWorld, settlementOf } from "../src/internal/contract/world.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
-import { at, makeWorld, over, settlementOf } from "./Fixture.ts"
+import { over } from "./Fixture.ts"
 
 const overPostgres = Layer.merge(over(TestDatabase.postgres), SecureRandom.layerWebCrypto)
 

@@ -3,11 +3,11 @@ import { HashMap, Schema } from "effect"
 import { DeliveryId, type Outcome } from "../src/Delivery.ts"
 import { EndpointId } from "../src/Endpoint.ts"
 import { type Event, EventId } from "../src/Event.ts"
+import { at } from "../src/internal/contract/world.ts"
 import type { DeliveryState } from "../src/internal/rules/deliveryRules.ts"
 import * as Outbox from "../src/internal/rules/Outbox.ts"
 import { newestFirst } from "../src/internal/rules/settlement.ts"
 import type { EndpointRecord, Settlement } from "../src/WebhookStore.ts"
-import { at } from "./Fixture.ts"
 
 const Small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
 

@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, HashMap, Result, Schema } from "effect"
+import { at } from "../src/internal/contract/world.ts"
 import { claim } from "../src/internal/rules/claim.ts"
 import * as Outbox from "../src/internal/rules/Outbox.ts"
 import { settle } from "../src/internal/rules/settlement.ts"
 import * as Sweep from "../src/internal/rules/sweep.ts"
-import { at } from "./Fixture.ts"
 import { contentOf } from "./OutboxRows.ts"
 import { build, endpointIds, settlementOf, State } from "./RandomOutbox.ts"
 

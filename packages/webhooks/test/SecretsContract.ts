@@ -2,10 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import type { UnitOfWork } from "@kinora/persistence"
 import { Context, Effect, Exit, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
+import { instance, makeAccount } from "../src/internal/contract/services.ts"
 import { SecretBox } from "../src/SecretBox.ts"
 import { layer as layerWebhooks, Webhooks } from "../src/Webhooks.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
-import { boxOf, instance, makeAccount, newKey, oldKey, surroundings } from "./ServiceFixture.ts"
+import { boxOf, newKey, oldKey, surroundings } from "./ServiceFixture.ts"
 
 /** The behaviour of `reseal` over every backend. */
 export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitOfWork.UnitOfWork, E>) =>

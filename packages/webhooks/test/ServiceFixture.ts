@@ -1,11 +1,9 @@
-/** Fixtures for tests of `Webhooks`: a guard that rejects one host, keys, and instances with their own options. */
+/** Fixtures for tests of `Webhooks`: a guard that rejects one host, and keys. */
 import { AddressGuard, AddressRefused } from "@kinora/address-guard/AddressGuard"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import * as SecretBox from "../src/SecretBox.ts"
 import * as Wakeup from "../src/Wakeup.ts"
-import { layerWith, Webhooks, type WebhooksOptions } from "../src/Webhooks.ts"
-import { WebhooksError } from "../src/WebhooksError.ts"
 
 export const oldKey = "the key that was there before, long enough"
 export const newKey = "the key that takes its place, long enough"
@@ -37,16 +35,3 @@ const guard = Layer.succeed(
 
 /** The services that `Webhooks` requires, without a store. */
 export const surroundings = Layer.mergeAll(boxOf(oldKey), guard, Wakeup.layer, SecureRandom.layerWebCrypto)
-
-/** A further instance over the same store, as in another process. */
-export const instance = (options: WebhooksOptions = {}) =>
-  Effect.map(Layer.build(Layer.fresh(layerWith(options))), (context) => Context.get(context, Webhooks))
-
-let accounts = 0
-
-/** Returns the name of a new account. */
-export const makeAccount = Effect.sync(() => `customer-${++accounts}`)
-
-/** Returns the reason of a `WebhooksError`. */
-export const refusalOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flip(effect), (error) => error instanceof WebhooksError ? error.reason : error)

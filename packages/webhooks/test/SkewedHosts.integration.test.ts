@@ -5,9 +5,10 @@ import { SkewedClock, TestDatabase } from "@kinora/testkit"
 import { DateTime, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
+import { at, makeWorld, settlementOf } from "../src/internal/contract/world.ts"
 import type { EndpointRecord } from "../src/WebhookStore.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
-import { at, makeWorld, over, settlementOf } from "./Fixture.ts"
+import { over } from "./Fixture.ts"
 
 const right = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect
 

@@ -7,12 +7,13 @@ import { SqlClient } from "effect/sql"
 import { DeliveryId } from "../src/Delivery.ts"
 import { EndpointId } from "../src/Endpoint.ts"
 import { EventId } from "../src/Event.ts"
+import { at, makeWorld, settlementOf } from "../src/internal/contract/world.ts"
 import * as Claims from "../src/internal/sql/claim.ts"
 import { selectDue } from "../src/internal/sql/due.ts"
 import { settle } from "../src/internal/sql/settlement.ts"
 import { deleteDeliveries } from "../src/internal/sql/sweep.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
-import { at, makeWorld, over, settlementOf } from "./Fixture.ts"
+import { over } from "./Fixture.ts"
 
 const overPostgres = Layer.merge(over(TestDatabase.postgres), SecureRandom.layerWebCrypto)
 

@@ -5,8 +5,9 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { Claimed, DeliveryId } from "../src/Delivery.ts"
 import type { EndpointId } from "../src/Endpoint.ts"
+import { at, makeWorld, settlementOf } from "../src/internal/contract/world.ts"
 import { type Settlement, WebhookStore } from "../src/WebhookStore.ts"
-import { at, makeWorld, memory, over, settlementOf } from "./Fixture.ts"
+import { memory, over } from "./Fixture.ts"
 
 const Small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
 

@@ -4,11 +4,12 @@ import { DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { DeliveryId } from "../src/Delivery.ts"
 import { EndpointId } from "../src/Endpoint.ts"
+import { makeAccount } from "../src/internal/contract/services.ts"
+import { makeWorld, settlementOf } from "../src/internal/contract/world.ts"
 import * as Settlements from "../src/internal/worker/Settlements.ts"
 import { layer as layerWebhooks, Webhooks } from "../src/Webhooks.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
-import { makeWorld, settlementOf } from "./Fixture.ts"
-import { makeAccount, surroundings } from "./ServiceFixture.ts"
+import { surroundings } from "./ServiceFixture.ts"
 
 /** The ways to open a transaction. */
 const transactions = {

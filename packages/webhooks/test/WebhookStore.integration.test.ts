@@ -1,9 +1,5 @@
 import { TestDatabase } from "@kinora/testkit"
-import * as ClaimsContract from "./ClaimsContract.ts"
+import { suite } from "../src/testing.ts"
 import { over } from "./Fixture.ts"
-import * as WebhookStoreContract from "./WebhookStoreContract.ts"
 
-for (const [name, database] of TestDatabase.all) {
-  WebhookStoreContract.suite(name, over(database))
-  ClaimsContract.suite(name, over(database))
-}
+for (const [name, database] of TestDatabase.all) suite(name, over(database))

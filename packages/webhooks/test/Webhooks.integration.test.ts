@@ -3,19 +3,16 @@ import { UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Redacted, Schema, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
+import { makeAccount } from "../src/internal/contract/services.ts"
 import { layer as layerWebhooks, Webhooks } from "../src/Webhooks.ts"
-import * as FailingContract from "./FailingContract.ts"
 import { over } from "./Fixture.ts"
-import * as HistoryContract from "./HistoryContract.ts"
 import * as SecretsContract from "./SecretsContract.ts"
-import { makeAccount, newKey, oldKey, surroundings } from "./ServiceFixture.ts"
+import { newKey, oldKey, surroundings } from "./ServiceFixture.ts"
 import * as WebhooksContract from "./WebhooksContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
   WebhooksContract.suite(name, over(database))
   SecretsContract.suite(name, over(database))
-  HistoryContract.suite(name, over(database))
-  FailingContract.suite(name, over(database))
 }
 
 const overPostgres = layerWebhooks.pipe(

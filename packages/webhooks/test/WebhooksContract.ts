@@ -1,20 +1,17 @@
 import { assert, layer } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
-import { Cause, Data, DateTime, Duration, Effect, Exit, Layer, Redacted } from "effect"
+import type { UnitOfWork } from "@kinora/persistence"
+import { Cause, DateTime, Duration, Effect, Exit, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import type { DeliveryId } from "../src/Delivery.ts"
 import type { EndpointId } from "../src/Endpoint.ts"
 import type { NewEvent } from "../src/Event.ts"
+import { instance, makeAccount, refusalOf } from "../src/internal/contract/services.ts"
+import { settlementOf } from "../src/internal/contract/world.ts"
 import { SecretBox } from "../src/SecretBox.ts"
-import { Wakeup } from "../src/Wakeup.ts"
 import { layer as layerWebhooks, Webhooks } from "../src/Webhooks.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
-import { settlementOf } from "./Fixture.ts"
-import { askedOf, instance, makeAccount, refusalOf, surroundings } from "./ServiceFixture.ts"
+import { askedOf, surroundings } from "./ServiceFixture.ts"
 
-class Undone extends Data.TaggedError("Undone")<{}> {}
-
-/** The behaviour of `Webhooks` over every backend. */
+/** The behaviour of `Webhooks` over every backend, besides the contract of the store. */
 export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitOfWork.UnitOfWork, E>) =>
   layer(layerWebhooks.pipe(Layer.provideMerge(Layer.merge(backend, surroundings))))(`Webhooks (${name})`, (it) => {
     it.effect("registers an endpoint and returns its secret once", () =>
@@ -152,55 +149,6 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* signing(account, id), texts(secret))
       }))
 
-    it.effect("creates one delivery per endpoint of the account that accepts the type", () =>
-      Effect.gen(function*() {
-        const webhooks = yield* Webhooks
-        const [account, other] = [yield* makeAccount, yield* makeAccount]
-        const create = (account: string, types?: ReadonlyArray<string>) =>
-          Effect.map(webhooks.create(account, { url: "https://example.com", types }), ({ endpoint: { id } }) => id)
-        const all = yield* create(account)
-        const paid = yield* create(account, ["order.paid"])
-        const sent = yield* create(account, ["order.sent"])
-        const disabled = yield* create(account)
-        const foreign = yield* create(other)
-        yield* webhooks.update(account, disabled, { status: "disabled" })
-        yield* webhooks.publish([event(account, "order.paid", { n: 1 }), event(account, "order.lost", { n: 2 })])
-        const typesOf = (account: string, id: EndpointId) =>
-          Effect.map(
-            webhooks.deliveries(account, id, { limit: 100 }),
-            (deliveries) => deliveries.map(({ type }) => type)
-          )
-        assert.deepStrictEqual(yield* typesOf(account, all), ["order.lost", "order.paid"])
-        assert.deepStrictEqual(yield* typesOf(account, paid), ["order.paid"])
-        assert.deepStrictEqual(yield* typesOf(account, sent), [])
-        assert.deepStrictEqual(yield* typesOf(account, disabled), [])
-        assert.deepStrictEqual(yield* typesOf(other, foreign), [])
-      }))
-
-    it.effect("publishes with the other writes of a unit of work or not at all, and wakes the workers after the commit", () =>
-      Effect.scoped(Effect.gen(function*() {
-        const webhooks = yield* Webhooks
-        const { atomically } = yield* UnitOfWork.UnitOfWork
-        const wakeup = yield* (yield* Wakeup).subscribe
-        const account = yield* makeAccount
-        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
-        const publish = webhooks.publish([event(account, "order.paid")])
-        const undone = Effect.andThen(publish, Effect.fail(new Undone())).pipe(atomically)
-        assert.instanceOf(yield* Effect.flip(undone), Undone)
-        assert.deepStrictEqual(yield* webhooks.deliveries(account, id, { limit: 10 }), [])
-        assert.isFalse(wakeup.isOpen())
-        yield* Effect.gen(function*() {
-          yield* publish
-          assert.isFalse(wakeup.isOpen())
-        }).pipe(atomically)
-        assert.isTrue(wakeup.isOpen())
-        assert.strictEqual((yield* webhooks.deliveries(account, id, { limit: 10 })).length, 1)
-        yield* wakeup.close
-        yield* webhooks.publish([event(yield* makeAccount, "order.paid")])
-        yield* webhooks.publish([])
-        assert.isFalse(wakeup.isOpen())
-      })))
-
     it.effect("dies if an event has an invalid type or is too large", () =>
       Effect.gen(function*() {
         const webhooks = yield* Webhooks
@@ -236,82 +184,6 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         assert.deepStrictEqual(yield* webhooks.deliveries(account, beside.endpoint.id, { limit: 10 }), [])
         yield* webhooks.update(account, endpoint.id, { status: "disabled" })
         assert.deepInclude(yield* refusalOf(webhooks.test(account, endpoint.id)), { _tag: "EndpointDisabled" })
-      }))
-
-    it.effect("resends an ended delivery under its id with the whole schedule", () =>
-      Effect.gen(function*() {
-        const webhooks = yield* Webhooks
-        const account = yield* makeAccount
-        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
-        const { id: delivery } = yield* webhooks.test(account, id)
-        const pending = yield* refusalOf(webhooks.resend(account, delivery))
-        assert.deepInclude(pending, { _tag: "DeliveryPending", delivery })
-        yield* fail(id)
-        yield* webhooks.update(account, id, { status: "disabled" })
-        assert.deepInclude(yield* refusalOf(webhooks.resend(account, delivery)), { _tag: "EndpointDisabled" })
-        yield* webhooks.update(account, id, { status: "enabled" })
-        yield* TestClock.adjust("1 hour")
-        const resent = yield* webhooks.resend(account, delivery)
-        assert.deepInclude(resent, { id: delivery, status: "pending", failedSends: 0, dueAt: yield* DateTime.now })
-        assert.deepStrictEqual(yield* webhooks.deliveries(account, id, { limit: 10 }), [resent])
-        const [claimed] = yield* fail(id)
-        assert.deepInclude(claimed, { delivery, attempt: 1, failedSends: 0 })
-        assert.deepStrictEqual((yield* webhooks.sends(account, id)).map((line) => line.attempt), [1, 1])
-      }))
-
-    it.effect("resends the failed deliveries of an endpoint since a time, oldest first, up to a number of pending ones", () =>
-      Effect.gen(function*() {
-        const webhooks = yield* Webhooks
-        const limited = yield* instance({ resendMax: 3 })
-        const account = yield* makeAccount
-        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
-        const { endpoint: { id: other } } = yield* webhooks.create(account, { url: "https://example.org" })
-        const ids: Array<DeliveryId> = []
-        for (let n = 0; n < 5; n++) {
-          ids.push((yield* webhooks.test(account, id)).id)
-          yield* fail(id)
-          yield* TestClock.adjust("1 minute")
-        }
-        yield* webhooks.test(account, other)
-        const since = DateTime.subtract(yield* DateTime.now, { minutes: 4 })
-        const pending = Effect.map(
-          webhooks.deliveries(account, id, { limit: 10 }),
-          (deliveries) => deliveries.filter(({ status }) => status === "pending").map(({ id }) => id).toReversed()
-        )
-        // One of the three is pending already.
-        assert.deepStrictEqual(yield* limited.resendFailed(account, id, since), { restarted: 2, left: 2 })
-        assert.deepStrictEqual(yield* pending, ids.slice(1, 3))
-        assert.deepStrictEqual(yield* limited.resendFailed(account, id, since), { restarted: 0, left: 2 })
-        assert.deepStrictEqual(yield* webhooks.resendFailed(account, id, since), { restarted: 2, left: 0 })
-        assert.deepStrictEqual(yield* pending, ids.slice(1))
-        const stranger = yield* makeAccount
-        assert.deepInclude(yield* refusalOf(webhooks.resendFailed(stranger, id, since)), { _tag: "EndpointNotFound" })
-        yield* webhooks.update(account, id, { status: "disabled" })
-        assert.deepInclude(yield* refusalOf(webhooks.resendFailed(account, id, since)), { _tag: "EndpointDisabled" })
-      }))
-
-    it.effect("returns the event of a delivery of the account", () =>
-      Effect.gen(function*() {
-        const webhooks = yield* Webhooks
-        const account = yield* makeAccount
-        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
-        const data = { order: "1", lines: [1, null] }
-        yield* webhooks.publish([{ account, type: "order.paid", data }])
-        const [delivery] = yield* webhooks.deliveries(account, id, { limit: 1 })
-        assert.isDefined(delivery)
-        assert.deepStrictEqual(yield* webhooks.event(account, id, delivery.id), {
-          id: delivery.event,
-          account,
-          type: "order.paid",
-          data,
-          createdAt: delivery.createdAt
-        })
-        const { endpoint: { id: other } } = yield* webhooks.create(account, { url: "https://example.org" })
-        const stranger = yield* makeAccount
-        assert.deepInclude(yield* refusalOf(webhooks.event(account, other, delivery.id)), { _tag: "DeliveryNotFound" })
-        assert.deepInclude(yield* refusalOf(webhooks.event(stranger, id, delivery.id)), { _tag: "DeliveryNotFound" })
-        yield* webhooks.remove(account, id)
-        assert.deepInclude(yield* refusalOf(webhooks.event(account, id, delivery.id)), { _tag: "DeliveryNotFound" })
       }))
 
     it.effect("keeps 20 lines of each log, ended deliveries for 7 days and pending ones for 3", () =>
@@ -383,37 +255,6 @@ export const suite = <E>(name: string, backend: Layer.Layer<WebhookStore | UnitO
         yield* webhooks.remove(account, endpoint.id)
         yield* assertHidden(account)
         assert.deepStrictEqual(yield* webhooks.list(account), [])
-      }))
-
-    it.effect("returns pages of at most 100 deliveries", () =>
-      Effect.gen(function*() {
-        const webhooks = yield* Webhooks
-        const account = yield* makeAccount
-        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
-        yield* webhooks.publish(Array.from({ length: 130 }, (_, n) => event(account, "order.paid", { n })))
-        const first = yield* webhooks.deliveries(account, id, { limit: 1_000 })
-        const second = yield* webhooks.deliveries(account, id, { limit: 1_000, before: first.at(-1)!.id })
-        assert.deepStrictEqual([first.length, second.length], [100, 30])
-        const ids: ReadonlyArray<DeliveryId> = [...first, ...second].map(({ id }) => id)
-        assert.deepStrictEqual(ids, [...new Set(ids)].toSorted().toReversed())
-      }))
-
-    it.effect("a refusal does not roll back the open unit of work", () =>
-      Effect.gen(function*() {
-        const webhooks = yield* Webhooks
-        const { atomically } = yield* UnitOfWork.UnitOfWork
-        const account = yield* makeAccount
-        const { endpoint: { id } } = yield* webhooks.create(account, { url: "https://example.com" })
-        const { id: delivery } = yield* webhooks.test(account, id)
-        yield* Effect.gen(function*() {
-          yield* Effect.flip(webhooks.resend(account, delivery))
-          for (const _ of [2, 3, 4, 5]) yield* webhooks.create(account, { url: "https://example.com" })
-          yield* Effect.flip(webhooks.create(account, { url: "https://example.com" }))
-          yield* webhooks.remove(account, id)
-          yield* Effect.flip(webhooks.rotate(account, id))
-          yield* Effect.flip(webhooks.remove(account, id))
-        }).pipe(atomically)
-        assert.strictEqual((yield* webhooks.list(account)).length, 4)
       }))
   })
 

@@ -22,6 +22,7 @@ it.effect("the README shows the examples as they run", () =>
     for (const example of ["memory", "postgres", "promise", "standard", "schema"]) {
       assert.include(readme, yield* read(`../example/${example}.ts`))
     }
+    assert.include(readme, yield* read("./contract.test.ts"))
   }))
 
 it.effect("the README lists every public name", () =>
