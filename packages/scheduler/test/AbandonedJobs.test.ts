@@ -3,10 +3,11 @@ import { assert, layer } from "@effect/vitest"
 import { Decision, StorageError, UnitOfWork } from "@kinora/persistence"
 import { Effect, Exit, Latch, Queue } from "effect"
 import { TestClock } from "effect/testing"
+import { makeWorld, stateOf } from "../src/internal/contract/world.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as Lanes from "../src/Lanes.ts"
 import * as Scheduler from "../src/Scheduler.ts"
-import { makeWorld, memory, startWorker, stateOf } from "./Fixture.ts"
+import { memory, startWorker } from "./Fixture.ts"
 import { anotherScheduler, start } from "./HandoversContract.ts"
 
 const lost = new StorageError.StorageError({ operation: "test", reason: "unavailable", cause: "The response was lost" })

@@ -3,10 +3,11 @@ import { assert, layer } from "@effect/vitest"
 import type { StorageError } from "@kinora/persistence"
 import { Effect, type Layer, Random, Result } from "effect"
 import { TestClock } from "effect/testing"
+import { makeWorld, takeLease } from "../src/internal/contract/world.ts"
 import type { ClaimedJob } from "../src/Job.ts"
 import { Scheduler } from "../src/Scheduler.ts"
 import type { SchedulerError } from "../src/SchedulerError.ts"
-import { type Backend, makeWorld, takeLease } from "./Fixture.ts"
+import type { Backend } from "./Fixture.ts"
 
 const workers = 32
 const cap = 2

@@ -4,8 +4,9 @@ import { TestDatabase } from "@kinora/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { ids, makeWorld, stateOf } from "../src/internal/contract/world.ts"
 import { Scheduler } from "../src/Scheduler.ts"
-import { ids, makeWorld, over, stateOf } from "./Fixture.ts"
+import { over } from "./Fixture.ts"
 
 it.effect("places due jobs while a long unit locks the lane of earlier ones", () =>
   Effect.gen(function*() {

@@ -2,12 +2,13 @@ import { assert, it } from "@effect/vitest"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { Data, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
+import { ids, makeWorld, stateOf } from "../src/internal/contract/world.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as MemorySchedulerStore from "../src/MemorySchedulerStore.ts"
 import { layerWith, Scheduler } from "../src/Scheduler.ts"
 import { SchedulerStore } from "../src/SchedulerStore.ts"
 import * as Wakeup from "../src/Wakeup.ts"
-import { ids, makeWorld, memory, startWorker, stateOf } from "./Fixture.ts"
+import { memory, startWorker } from "./Fixture.ts"
 
 class Busy extends Data.TaggedError("Busy") {}
 

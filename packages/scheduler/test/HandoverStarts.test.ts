@@ -3,10 +3,11 @@ import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { Context, Effect, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
+import { ids, makeWorld, stateOf } from "../src/internal/contract/world.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as JobKind from "../src/JobKind.ts"
 import * as Scheduler from "../src/Scheduler.ts"
-import { ids, makeWorld, memory, startWorker, stateOf } from "./Fixture.ts"
+import { memory, startWorker } from "./Fixture.ts"
 import { anotherScheduler, start } from "./HandoversContract.ts"
 
 /** A scheduler whose units return `end` after their commit. */

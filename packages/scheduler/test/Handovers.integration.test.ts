@@ -3,7 +3,8 @@ import { UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
-import { makeWorld, over } from "./Fixture.ts"
+import { makeWorld } from "../src/internal/contract/world.ts"
+import { over } from "./Fixture.ts"
 import { anotherScheduler, start } from "./HandoversContract.ts"
 
 layer(over(TestDatabase.postgres))("Handovers beside locked lanes", (it) => {

@@ -2,11 +2,12 @@
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { Context, Effect, Exit, Latch, Layer, Queue } from "effect"
+import { ids, makeWorld, stateOf } from "../src/internal/contract/world.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as Scheduler from "../src/Scheduler.ts"
 import * as Wakeup from "../src/Wakeup.ts"
 import type * as Worker from "../src/Worker.ts"
-import { type Backend, ids, makeWorld, startWorker, stateOf } from "./Fixture.ts"
+import { type Backend, startWorker } from "./Fixture.ts"
 
 /** Another scheduler over the same store and the same workers. */
 export const anotherScheduler = Effect.map(

@@ -4,11 +4,12 @@ import { Migrations } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { ids, makeWorld, refusal } from "../src/internal/contract/world.ts"
 import { keyOf } from "../src/internal/sql/jobIds.ts"
 import { migrations } from "../src/migrations.ts"
 import { layerPostgres, Scheduler } from "../src/Scheduler.ts"
 import { NotFound } from "../src/SchedulerError.ts"
-import { ids, makeWorld, over, refusal } from "./Fixture.ts"
+import { over } from "./Fixture.ts"
 
 layer(over(TestDatabase.postgres))("The keys of jobs", (it) => {
   it.effect("are the ids that are UUIDs, in any case, and UUIDs of version 8 otherwise", () =>

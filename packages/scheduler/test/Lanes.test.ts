@@ -3,11 +3,12 @@ import { assert, it } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { Effect, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { ids, makeWorld } from "../src/internal/contract/world.ts"
 import * as Loaded from "../src/internal/loadedLanes.ts"
 import type { Lease } from "../src/Job.ts"
 import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
-import { ids, makeWorld, memory } from "./Fixture.ts"
+import { memory } from "./Fixture.ts"
 
 const lanesOfGroup = ["a", "b", "c"]
 const waitingMax = 4

@@ -2,8 +2,8 @@
 import { assert } from "@effect/vitest"
 import { Effect, Random } from "effect"
 import { TestClock } from "effect/testing"
+import { ids, makeWorld, takeLease } from "../src/internal/contract/world.ts"
 import { Scheduler } from "../src/Scheduler.ts"
-import { ids, makeWorld, takeLease } from "./Fixture.ts"
 
 /** A set of jobs, and how their workers claim. */
 export interface Story {

@@ -5,11 +5,12 @@ import { QueryPlan, TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { inspect } from "node:util"
+import { ids, makeWorld, takeLease } from "../src/internal/contract/world.ts"
 import * as Claims from "../src/internal/sql/claims.ts"
 import { promoteStatement } from "../src/internal/sql/promotions.ts"
 import { migrations } from "../src/migrations.ts"
 import { layerPostgres, Scheduler } from "../src/Scheduler.ts"
-import { ids, makeWorld, over, takeLease } from "./Fixture.ts"
+import { over } from "./Fixture.ts"
 
 const backlog = 100_000
 

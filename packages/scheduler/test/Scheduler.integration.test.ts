@@ -4,33 +4,32 @@ import { QueryPlan, TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Queue, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { makeWorld, takeLease } from "../src/internal/contract/world.ts"
 import * as Claims from "../src/internal/sql/claims.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as JobKind from "../src/JobKind.ts"
 import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
+import { suite } from "../src/testing.ts"
 import { suite as crowd } from "./CrowdContract.ts"
 import { suite as delays } from "./DelaysContract.ts"
-import { makeWorld, over, startWorker, takeLease } from "./Fixture.ts"
+import { over, startWorker } from "./Fixture.ts"
 import { suite as handovers } from "./HandoversContract.ts"
-import { suite as jobIds } from "./JobIdsContract.ts"
 import { suite as leases } from "./LeasesContract.ts"
 import { startsJobsOfOthers } from "./NotificationsStory.ts"
 import { suite as priorities } from "./PrioritiesContract.ts"
 import { suite as retries } from "./RetriesContract.ts"
-import { suite } from "./SchedulerContract.ts"
-import { suite as swaps } from "./SwapsContract.ts"
+import { suite as scheduler } from "./SchedulerContract.ts"
 import { suite as uniqueKeys } from "./UniqueKeysContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
   suite(name, over(database))
+  scheduler(name, over(database))
   handovers(name, over(database))
   leases(name, over(database))
   delays(name, over(database))
-  jobIds(name, over(database))
   priorities(name, over(database))
   retries(name, over(database))
-  swaps(name, over(database))
   uniqueKeys(name, over(database))
 
   layer(over(database))(`Worker (${name})`, (it) => {

@@ -2,21 +2,17 @@ import { suite as crowd } from "./CrowdContract.ts"
 import { suite as delays } from "./DelaysContract.ts"
 import { memory } from "./Fixture.ts"
 import { suite as handovers } from "./HandoversContract.ts"
-import { suite as jobIds } from "./JobIdsContract.ts"
 import { suite as leases } from "./LeasesContract.ts"
 import { suite as priorities } from "./PrioritiesContract.ts"
 import { suite as retries } from "./RetriesContract.ts"
 import { suite } from "./SchedulerContract.ts"
-import { suite as swaps } from "./SwapsContract.ts"
 import { suite as uniqueKeys } from "./UniqueKeysContract.ts"
 
 suite("memory", memory)
 leases("memory", memory)
 delays("memory", memory)
 handovers("memory", memory)
-jobIds("memory", memory)
 priorities("memory", memory)
 retries("memory", memory)
-swaps("memory", memory)
 uniqueKeys("memory", memory)
 crowd("memory", memory, 10_000)

@@ -7,6 +7,7 @@ import { DateTime, Duration, Effect, type Layer, Option, Result, Schema } from "
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Audit from "../src/internal/audit.ts"
+import { makeWorld } from "../src/internal/contract/world.ts"
 import { noChanges } from "../src/internal/laneChanges.ts"
 import * as Leases from "../src/internal/leases.ts"
 import type { LaneCounters } from "../src/internal/loadedLanes.ts"
@@ -15,7 +16,7 @@ import { restamp } from "../src/internal/shares.ts"
 import * as Swaps from "../src/internal/swaps.ts"
 import * as Rules from "../src/internal/workers.ts"
 import { SchedulerStore } from "../src/SchedulerStore.ts"
-import { type Backend, makeWorld } from "./Fixture.ts"
+import type { Backend } from "./Fixture.ts"
 
 const runs = 60
 

@@ -3,10 +3,11 @@ import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { Effect, Exit, type Layer, Queue, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { makeWorld } from "../src/internal/contract/world.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
-import { type Backend, makeWorld, startWorker } from "./Fixture.ts"
+import { type Backend, startWorker } from "./Fixture.ts"
 
 const lanesCount = 8
 const groupsCount = 4

@@ -3,10 +3,11 @@ import { Decision, UnitOfWork } from "@kinora/persistence"
 import { QueryPlan, TestDatabase } from "@kinora/testkit"
 import { Effect, Fiber, Latch, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { makeWorld, refusal } from "../src/internal/contract/world.ts"
 import { holdersStatement } from "../src/internal/sql/lanes.ts"
 import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
-import { makeWorld, over, refusal } from "./Fixture.ts"
+import { over } from "./Fixture.ts"
 
 const unique = { key: "reindex" }
 

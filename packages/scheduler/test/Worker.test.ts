@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Queue, Result, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { ids, makeWorld, refusal, stateOf } from "../src/internal/contract/world.ts"
 import * as Handovers from "../src/internal/handovers.ts"
 import type { ClaimedJob } from "../src/Job.ts"
 import * as JobHandler from "../src/JobHandler.ts"
@@ -10,7 +11,7 @@ import * as Lanes from "../src/Lanes.ts"
 import * as Scheduler from "../src/Scheduler.ts"
 import * as Wakeup from "../src/Wakeup.ts"
 import type * as Worker from "../src/Worker.ts"
-import { ids, makeWorld, memory, refusal, startWorker, stateOf } from "./Fixture.ts"
+import { memory, startWorker } from "./Fixture.ts"
 
 type World = Effect.Success<typeof makeWorld>
 type Payload = { readonly n: number }

@@ -90,4 +90,5 @@ it("shows the examples in the README", async () => {
   ) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
+  assert.include(readme, await read("./contract.test.ts"))
 })
