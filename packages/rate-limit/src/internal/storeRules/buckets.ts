@@ -1,0 +1,2 @@
+/** The rules of token buckets that stores apply. */
+export { type Bucket, currentOf, expiresAt, full, storedOf, take } from "../buckets.ts"
