@@ -65,6 +65,7 @@ class LongestWaitsFirst extends LongestFirst {
     "acceptance/test/slowReaders.integration.test.ts",
     "acceptance/test/upstreamKill.integration.test.ts",
     "scheduler/test/Scheduler.integration.test.ts",
+    "ledger/test/LedgerStore.integration.test.ts",
     "ledger/test/Ledger.integration.test.ts",
     "acceptance/test/aiSdk.integration.test.ts",
     "acceptance/test/longPoll.integration.test.ts",

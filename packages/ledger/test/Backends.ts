@@ -25,13 +25,16 @@ const placed = (database: TestDatabase.TestDatabase) =>
     }
     : { store: SqlLedgerStore, client: database }
 
-/** `Ledger.layerPostgres`, whose units wait longer: hundreds take turns on few connections, on a machine that runs other tests. */
-export const over = (database: TestDatabase.TestDatabase, options: Ledger.LedgerOptions = {}) => {
+/** The store, whose units wait longer: hundreds take turns on few connections, on a machine that runs other tests. */
+export const storeOver = (database: TestDatabase.TestDatabase) => {
   const { client, store } = placed(database)
-  return Ledger.layerWith(options).pipe(
-    Layer.provide([store.layer, SecureRandom.layerWebCrypto]),
+  return store.layer.pipe(
     Layer.provideMerge(UnitOfWork.layerSqlWith({ deadline: "2 minutes" })),
     Layer.provide(Migrations.layer(store.migrations)),
     Layer.provideMerge(client)
   )
 }
+
+/** `Ledger.layerPostgres` over this store. */
+export const over = (database: TestDatabase.TestDatabase, options: Ledger.LedgerOptions = {}) =>
+  Ledger.layerWith(options).pipe(Layer.provide(SecureRandom.layerWebCrypto), Layer.provideMerge(storeOver(database)))

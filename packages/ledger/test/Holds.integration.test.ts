@@ -4,11 +4,10 @@ import { SkewedClock, TestDatabase } from "@kinora/testkit"
 import { DateTime, Effect, Result, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { accepted, after, chargeOf, grantOf, holdOf, noon, times } from "../src/internal/contract/commands.ts"
 import { Ledger } from "../src/Ledger.ts"
 import { TransactionId } from "../src/Transaction.ts"
 import * as Backends from "./Backends.ts"
-import { accepted, after, chargeOf, grantOf, holdOf, noon, times } from "./commands.ts"
-import * as HoldRacesContract from "./HoldRacesContract.ts"
 import * as HoldsContract from "./HoldsContract.ts"
 
 /** Counts the statements of `effect`, except those that begin and end transactions. */
@@ -25,7 +24,6 @@ const countStatements = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effe
 
 for (const [name, database] of TestDatabase.all) {
   HoldsContract.suite(name, Backends.over(database))
-  HoldRacesContract.suite(name, Backends.over(database))
 
   layer(Backends.over(database))(`Tables of holds (${name})`, (it) => {
     it.effect("need as many statements for 64 holds, captures or releases as for one", () =>

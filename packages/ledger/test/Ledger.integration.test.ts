@@ -4,15 +4,13 @@ import { SkewedClock, TestDatabase } from "@kinora/testkit"
 import { DateTime, Effect, Result, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { accepted } from "../src/internal/contract/commands.ts"
 import { Ledger } from "../src/Ledger.ts"
 import type { LedgerError } from "../src/LedgerError.ts"
 import { LotId } from "../src/Lot.ts"
 import { TransactionId } from "../src/Transaction.ts"
 import * as Backends from "./Backends.ts"
-import { accepted } from "./commands.ts"
-import * as LedgerContract from "./LedgerContract.ts"
 import * as LedgerTransactionsContract from "./LedgerTransactionsContract.ts"
-import * as LedgerUnitsContract from "./LedgerUnitsContract.ts"
 import * as PartialRefundsContract from "./PartialRefundsContract.ts"
 
 const at = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")
@@ -49,8 +47,6 @@ const countStatements = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effe
 })
 
 for (const [name, database, callers] of TestDatabase.all) {
-  LedgerContract.suite(name, Backends.over(database))
-  LedgerUnitsContract.suite(name, Backends.over(database))
   PartialRefundsContract.suite(name, Backends.over(database))
   LedgerTransactionsContract.suite(name, Backends.over(database), callers)
 

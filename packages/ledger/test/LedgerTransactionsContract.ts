@@ -2,8 +2,6 @@ import { assert, layer } from "@effect/vitest"
 import { Rows, type StorageError, UnitOfWork } from "@kinora/persistence"
 import { Effect, type Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Ledger } from "../src/Ledger.ts"
-import type { LedgerError } from "../src/LedgerError.ts"
 import {
   accepted,
   assertNoUpdateLost,
@@ -14,7 +12,9 @@ import {
   newAccount,
   noon,
   times
-} from "./commands.ts"
+} from "../src/internal/contract/commands.ts"
+import { Ledger } from "../src/Ledger.ts"
+import type { LedgerError } from "../src/LedgerError.ts"
 
 /** The folded operations, by reference. */
 const operations = {

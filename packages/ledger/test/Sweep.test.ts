@@ -2,8 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { StorageError } from "@kinora/persistence"
 import { Cause, DateTime, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { accepted, grantOf, newAccount, times } from "../src/internal/contract/commands.ts"
 import * as Ledger from "../src/Ledger.ts"
-import { accepted, grantOf, newAccount, times } from "./commands.ts"
 
 it.effect("books all expired lots after the interval, in units of the limit", () =>
   Effect.gen(function*() {

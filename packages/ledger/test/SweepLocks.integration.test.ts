@@ -4,9 +4,9 @@ import { UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
+import { accepted, after, chargeOf, grantOf, holdOf } from "../src/internal/contract/commands.ts"
 import { Ledger } from "../src/Ledger.ts"
 import * as Backends from "./Backends.ts"
-import { accepted, after, chargeOf, grantOf, holdOf } from "./commands.ts"
 
 layer(Backends.over(TestDatabase.postgres))("A sweep", (it) => {
   it.effect("books what has expired of other accounts while a transaction keeps one locked, then waits for that one", () =>

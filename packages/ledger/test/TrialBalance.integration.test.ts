@@ -2,14 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { chargeOf, grantOf, newAccount } from "../src/internal/contract/commands.ts"
 import { Ledger } from "../src/Ledger.ts"
 import * as Backends from "./Backends.ts"
-import { chargeOf, grantOf, newAccount } from "./commands.ts"
-import * as TrialBalanceContract from "./TrialBalanceContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
-  TrialBalanceContract.suite(name, Backends.over(database))
-
   layer(Backends.over(database))(`Books that were tampered with (${name})`, (it) => {
     it.effect("do not balance while an entry has another amount or book", () =>
       Effect.gen(function*() {

@@ -1,13 +1,9 @@
 import { assert, it } from "@effect/vitest"
+import { noon } from "../src/internal/contract/commands.ts"
 import { findMoved } from "../src/internal/memory/queries.ts"
 import { trialBalanceOf } from "../src/internal/trialBalance.ts"
 import { LotId } from "../src/Lot.ts"
 import { type Transaction, TransactionId } from "../src/Transaction.ts"
-import * as Backends from "./Backends.ts"
-import { noon } from "./commands.ts"
-import * as TrialBalanceContract from "./TrialBalanceContract.ts"
-
-TrialBalanceContract.suite("memory", Backends.memory)
 
 const lot = LotId.fromUuid("01890a5d-ac96-774b-8000-000000000000")
 

@@ -8,18 +8,16 @@ import { SecureRandom } from "effect/crypto"
 import * as Ledger from "../src/Ledger.ts"
 import { createLedger, InsufficientCreditsError } from "../src/promise.ts"
 import * as SqlLedgerStore from "../src/SqlLedgerStore.ts"
+import * as ContractParts from "./ContractParts.ts"
 import * as JoinedUnits from "./JoinedUnits.ts"
-import * as LedgerContract from "./LedgerContract.ts"
-import * as LedgerUnitsContract from "./LedgerUnitsContract.ts"
 import * as NotesContract from "./NotesContract.ts"
 
 type Program = CallerTransactions.Program<External.Transaction>
 
-/** A ledger whose units join transactions of a program. */
-const backend = (driver: (url: string) => Program) =>
+/** A store whose units join transactions of a program. */
+const store = (driver: (url: string) => Program) =>
   Layer.unwrap(Effect.map(CallerTransactions.open(driver), ({ pool, program }) =>
-    Ledger.layer.pipe(
-      Layer.provide([SqlLedgerStore.layer, SecureRandom.layerWebCrypto]),
+    SqlLedgerStore.layer.pipe(
       Layer.provideMerge(Layer.provide(JoinedUnits.layer(program), UnitOfWork.layerSqlWith({ deadline: "2 minutes" }))),
       Layer.provide(Migrations.layer(SqlLedgerStore.migrations)),
       Layer.provide(External.layerPg(pool))
@@ -28,11 +26,14 @@ const backend = (driver: (url: string) => Program) =>
 const expiresAt = new Date("2099-01-01T00:00:00Z")
 
 for (const [name, driver] of CallerTransactions.all<External.Transaction>(External)) {
-  LedgerContract.suite(`transactions of ${name}`, backend(driver))
-  NotesContract.suite(`transactions of ${name}`, backend(driver))
+  ContractParts.suite(`transactions of ${name}`, store(driver), ["lots and charges"])
+  NotesContract.suite(
+    `transactions of ${name}`,
+    Ledger.layer.pipe(Layer.provide(SecureRandom.layerWebCrypto), Layer.provideMerge(store(driver)))
+  )
   // Its tests of concurrency take long. These drivers differ most from `pg`, on which `pgPool` runs them.
   if (["postgres.js", "Prisma"].includes(name)) {
-    LedgerUnitsContract.suite(`transactions of ${name}`, backend(driver))
+    ContractParts.suite(`transactions of ${name}`, store(driver), ["units of work"])
   }
 
   describe(`createLedger for a program on ${name}`, () => {

@@ -4,9 +4,9 @@ import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer } from "effect"
 import { Pool } from "pg"
 import * as Ledger from "../src/Ledger.ts"
-import * as LedgerContract from "./LedgerContract.ts"
+import * as SqlLedgerStore from "../src/SqlLedgerStore.ts"
+import * as ContractParts from "./ContractParts.ts"
 import * as LedgerTransactionsContract from "./LedgerTransactionsContract.ts"
-import * as LedgerUnitsContract from "./LedgerUnitsContract.ts"
 
 const pool = Effect.gen(function*() {
   const connectionString = yield* TestDatabase.postgresUrl
@@ -25,6 +25,8 @@ const backend = Ledger.layerPostgres().pipe(
   Layer.provideMerge(Layer.unwrap(Effect.map(pool, External.layerPg)))
 )
 
-LedgerContract.suite("pool of pg", backend)
-LedgerUnitsContract.suite("pool of pg", backend)
+ContractParts.suite("pool of pg", Layer.provideMerge(SqlLedgerStore.layer, backend), [
+  "lots and charges",
+  "units of work"
+])
 LedgerTransactionsContract.suite("pool of pg", backend, 100)

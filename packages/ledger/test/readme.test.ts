@@ -58,4 +58,5 @@ it("shows the examples in the README", async () => {
   ) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
+  assert.include(readme, await read("./contract.test.ts"))
 })

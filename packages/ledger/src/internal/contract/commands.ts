@@ -1,21 +1,20 @@
-/** Commands that the contract suites share. */
+/** Commands of tests. */
 import { assert } from "@effect/vitest"
 import type { Decision } from "@kinora/persistence/Decision"
 import { Cause, DateTime, Effect, Exit, Result } from "effect"
-import type { Books, GrantCommand, HoldCommand, Price } from "../src/Books.ts"
-import { Ledger } from "../src/Ledger.ts"
-import { LedgerError } from "../src/LedgerError.ts"
+import type { Books, GrantCommand, HoldCommand, Price } from "../../Books.ts"
+import { Ledger } from "../../Ledger.ts"
+import { LedgerError } from "../../LedgerError.ts"
 
+/** The time of most commands. */
 export const noon = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")
+/** A time after noon. */
 export const after = (parts: Partial<DateTime.DateTime.PartsForMath>) => DateTime.add(noon, parts)
 
-/** Which lots may pay. */
-type Terms = Omit<Price, "credits">
-
-let accounts = 0
 /** Returns an account that no other test uses. */
 export const newAccount = () => `acct-${++accounts}`
 
+/** A grant. */
 export const grantOf = (account: string, credits: number, options: Partial<GrantCommand> = {}): GrantCommand => ({
   account,
   reference: "period-1",
@@ -26,6 +25,7 @@ export const grantOf = (account: string, credits: number, options: Partial<Grant
   ...options
 })
 
+/** A charge of credits. */
 export const chargeOf = (
   account: string,
   reference: string,
@@ -38,6 +38,7 @@ export const chargeOf = (
   at
 })
 
+/** A hold. */
 export const holdOf = (
   account: string,
   reference: string,
@@ -45,6 +46,7 @@ export const holdOf = (
   options: Terms & { at?: DateTime.Utc; expiresAt?: DateTime.Utc } = {}
 ): HoldCommand => ({ account, reference, credits, expiresAt: after({ days: 2 }), at: noon, ...options })
 
+/** A charge to a quota. */
 export const quotaChargeOf = (
   account: string,
   reference: string,
@@ -59,6 +61,7 @@ export const quotaChargeOf = (
   at
 })
 
+/** The numbers from 0. */
 export const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 
 /** Runs all at the same time. */
@@ -106,3 +109,12 @@ export const defectOf = <A, E>(call: Effect.Effect<A, E>): Effect.Effect<string>
     if (Exit.isFailure(exit) && Cause.hasDies(exit.cause)) return String(Cause.squash(exit.cause))
     throw new Error("The call does not die")
   })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+let accounts = 0
+
+/** Restricts which lots may pay. */
+type Terms = Omit<Price, "credits">
