@@ -217,7 +217,7 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
     "- A delivery with its body": account("manages the webhook endpoints of the account"),
     "- `resend-failed` sends": [
       ...account("manages the webhook endpoints of the account"),
-      ...test("webhooks/test/WebhooksContract.ts")(
+      ...test("webhooks/src/internal/contract/restarts.ts")(
         "resends the failed deliveries of an endpoint since a time, oldest first"
       )
     ]

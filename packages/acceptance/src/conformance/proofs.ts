@@ -19,7 +19,7 @@ const paymentStore = test("payments/test/PaymentsContract.ts")
 const listener = test("hosting/test/OperatorListener.test.ts")
 const paths = test("hosting/test/Paths.test.ts")
 const document = test("http-api/test/AdminOpenApi.test.ts")
-const ledger = test("ledger/test/LedgerContract.ts")
+const lots = test("ledger/src/internal/contract/lots.ts")
 const webhooks = test("webhooks/test/WebhooksContract.ts")
 const webhookRoutes = test("http-server/test/AdminWebhooks.test.ts")
 const interventions = test("generations/test/InterventionsContract.ts")
@@ -227,10 +227,10 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
   },
   "workers-and-queues": {
     ...operations,
-    "- The workers are": test("scheduler/test/LeasesContract.ts")("lists the workers whose lease holds"),
+    "- The workers are": test("scheduler/src/internal/contract/workers.ts")("lists the workers whose lease holds"),
     "- A worker can be drained": [
       ...worker("claims no more jobs while it is asked to drain, and other workers continue"),
-      ...test("scheduler/test/LeasesContract.ts")("asks a worker to drain while its lease holds")
+      ...test("scheduler/src/internal/contract/workers.ts")("asks a worker to drain while its lease holds")
     ],
     "- The queue has": test("http-server/test/AdminQueue.test.ts")("lists workers, the queues of models"),
     "- A lane is": test("http-server/test/AdminQueue.test.ts")("lists workers, the queues of models")
@@ -242,18 +242,20 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
   },
   "ledger": {
     ...operations,
-    "- A grant opens": [...ledger("opens a lot once per reference"), ...admin("grants a lot once per reference")],
-    "- Revoking a lot": ledger("revokes what is left in a lot, once"),
+    "- A grant opens": [...lots("opens a lot once per reference"), ...admin("grants a lot once per reference")],
+    "- Revoking a lot": lots("revokes what is left in a lot, once"),
     "- The credits of an account": admin("returns the credits of an account"),
-    "- The bookings of an account": ledger("lists the transactions of an account newest first"),
+    "- The bookings of an account": test("ledger/src/internal/contract/quotas.ts")(
+      "lists the transactions of an account newest first"
+    ),
     "- The transactions of a job": admin("lists the bookings of a job, oldest first"),
     "- The bookings of a job": admin("lists the bookings of a job, oldest first"),
     "- `verify` compares": [
-      ...test("ledger/test/LedgerUnitsContract.ts")("verifies all accounts page by page with the same result"),
+      ...test("ledger/src/internal/contract/concurrency.ts")("verifies all accounts page by page with the same result"),
       ...admin("verifies the books of all accounts page by page")
     ],
     "- `trial-balance` sums up": [
-      ...test("ledger/test/TrialBalanceContract.ts")(
+      ...test("ledger/src/internal/contract/trialBalance.ts")(
         "sums up all accounts by class",
         "balances at any moment while accounts are charged"
       ),
@@ -270,7 +272,7 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
       ...webhookRoutes("rejects URLs that webhooks cannot be sent to")
     ],
     "- An endpoint has": webhookRoutes("updates the given properties only"),
-    "- Removing an endpoint": test("webhooks/test/WebhookStoreContract.ts")("hides a removed endpoint immediately"),
+    "- Removing an endpoint": test("webhooks/src/internal/contract/sweeps.ts")("hides a removed endpoint immediately"),
     "- Issuing a new secret": webhookRoutes("rotates secrets, with at most 5 active ones"),
     "- A test event": webhookRoutes("sends a test event, lists the attempts", "sends nothing to a disabled endpoint"),
     "- A delivery has": webhookRoutes("lists deliveries page by page, newest first"),
