@@ -384,7 +384,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             restamp(jobs.filter((job) => job.lane === lane.lane && job.state !== "pending"), lane)
           )
           const changes = { ...noChanges, restamped }
-          assert.deepStrictEqual(yield* atomically(store.apply(changes)), { promoted: [], restamped: changed.length, handed: undefined })
+          assert.deepStrictEqual(yield* atomically(store.apply(changes)), {
+            promoted: [],
+            restamped: changed.length,
+            handed: undefined
+          })
           const byId = new Map(changed.map((job) => [job.job, job]))
           assert.deepStrictEqual(yield* readJobs, jobs.map((job) => byId.get(job.job) ?? job))
         }),

@@ -23,14 +23,17 @@ export const enqueueLeased = Effect.fnUntraced(function*(
   terms: LeaseTerms
 ) {
   const now = yield* DatabaseTime.now
-  const hasRoom = sql`lane.cap = ${cap} AND lane.weight = ${weight} AND lane.waiting = 0 AND lane.held < lane.cap`
+  const free = sql`
+    SELECT lane.id AS lane, lane.held FROM scheduler_group AS lane_group
+    JOIN scheduler_lane AS lane ON lane.group_id = lane_group.id
+    WHERE lane.id = ${job.lane} AND lane_group.id = ${job.group}
+      AND lane.cap = ${cap} AND lane.weight = ${weight} AND lane.waiting = 0 AND lane.held < lane.cap
+      AND NOT EXISTS (SELECT FROM scheduler_delayed WHERE id = ANY(${JobIds.keys([job.job])}))
+      AND ${holds(sql, terms, now)}
+  `
   const rows = yield* sql`
     WITH free AS MATERIALIZED (
-      SELECT lane.id AS lane, lane.held FROM scheduler_group AS lane_group
-      JOIN scheduler_lane AS lane ON lane.group_id = lane_group.id
-      WHERE lane.id = ${job.lane} AND lane_group.id = ${job.group} AND ${hasRoom}
-        AND NOT EXISTS (SELECT FROM scheduler_delayed WHERE id = ANY(${JobIds.keys([job.job])}))
-        AND ${holds(sql, terms, now)}
+      ${free}
       FOR UPDATE OF lane_group, lane SKIP LOCKED
     ), counted AS (
       UPDATE scheduler_lane AS lane SET held = lane.held + 1, held_max = lane.cap FROM free WHERE lane.id = free.lane
@@ -46,10 +49,10 @@ export const enqueueLeased = Effect.fnUntraced(function*(
       FROM ${newJobs([{ ...job, share: 0 }])} CROSS JOIN free
       RETURNING ${sql.literal(claimedColumns)}, ${now} AS "claimedAt"
     )
-    SELECT added.*, EXISTS (SELECT FROM scheduler_lane AS lane WHERE lane.id = ${job.lane} AND ${hasRoom}) AS "hasRoom"
+    SELECT added.*, EXISTS (${free}) AS "isFree"
     FROM (VALUES (1)) AS one_row LEFT JOIN added ON true
   `
-  if (rows.some(isRefused)) return (yield* decodeRoom(Effect.succeed(rows)))[0]?.hasRoom === true ? "locked" : undefined
+  if (rows.some(isRefused)) return (yield* decodeFree(Effect.succeed(rows)))[0]?.isFree === true ? "locked" : undefined
   const [leased] = yield* decodeClaimed(Effect.succeed(rows))
   return leased && toClaimed(leased)
 })
@@ -90,4 +93,4 @@ export const end = Effect.fnUntraced(function*(
 
 const isRefused = Schema.is(Schema.Struct({ job: Schema.Null }))
 
-const decodeRoom = Rows.decodeAll(Schema.Struct({ hasRoom: Schema.Boolean }))
+const decodeFree = Rows.decodeAll(Schema.Struct({ isFree: Schema.Boolean }))
