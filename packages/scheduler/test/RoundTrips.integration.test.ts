@@ -41,7 +41,7 @@ it.live("operations send no more statements than these, and wait for no more res
         enqueue,
         enqueueLeased,
         settle,
-        settleAndPromote: yield* costOf(scheduler.settle(running)),
+        settleAndPromote: yield* costOf(scheduler.settle(running!)),
         cancel: yield* costOf(scheduler.cancel(waiting.job))
       }
     }).pipe(Effect.provide(over(database)))
