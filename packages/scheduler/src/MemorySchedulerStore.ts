@@ -7,10 +7,11 @@ import * as Audit from "./internal/audit.ts"
 import * as Delays from "./internal/delays.ts"
 import type { GroupId, JobId } from "./internal/ids.ts"
 import * as Leases from "./internal/leases.ts"
+import * as Direct from "./internal/memory/direct.ts"
 import * as Lanes from "./internal/memory/lanes.ts"
 import * as Tables from "./internal/memory/tables.ts"
 import * as Queues from "./internal/queues.ts"
-import type { ClaimTerms, LeaseTerms, NewLease, Renewal } from "./internal/storeTypes.ts"
+import type { ClaimTerms, NewLease, Renewal } from "./internal/storeTypes.ts"
 import type { Advance } from "./internal/ticks.ts"
 import * as Workers from "./internal/workers.ts"
 import type { JobStatus, Lease } from "./Job.ts"
@@ -30,7 +31,10 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
     return SchedulerStore.of({
       load: (request) => access(() => Lanes.load(tables, request)),
       peek: (lane, group) => access(() => Lanes.peek(tables, lane, group)),
-      apply: (changes) => Effect.flatten(accessNow((now) => Lanes.apply(tables, changes, now))),
+      apply: (changes, slot) => Effect.flatten(accessNow((now) => Lanes.apply(tables, changes, now, slot))),
+      enqueueLeased: (job, lane, terms) =>
+        Effect.flatten(accessNow((now) => Direct.enqueueLeased(tables, job, lane, terms, now))),
+      end: (lease) => access(() => Direct.end(tables, lease)),
       swap: (limit) => accessNow((now) => Lanes.swap(tables, limit, now)),
       // Units run one after the other.
       lockFree: (lanes) => Effect.succeed(lanes),
@@ -99,11 +103,6 @@ const claimsOf = (tables: Tables.Tables, accessNow: AccessNow) => ({
       const { claimed, displaced } = Leases.claim(tables.queued.values(), terms, held)
       putAll(tables, displaced)
       return putAll(tables, claimed).map((job) => Leases.toClaimed(job, now))
-    }),
-  claimJob: (terms: LeaseTerms, id: JobId) =>
-    accessNow((now) => {
-      const job = Leases.claimJob(tables.jobs.get(id), terms, Workers.heldAt(tables.workers.values(), now))
-      return putAll(tables, job === undefined ? [] : [job]).map((job) => Leases.toClaimed(job, now))[0]
     })
 })
 

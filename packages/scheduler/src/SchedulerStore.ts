@@ -4,7 +4,7 @@ import { Context, type DateTime, type Duration, type Effect, type Option } from 
 import type { StoredDelayed } from "./internal/delays.ts"
 import type { GroupId, JobId, LaneId } from "./internal/ids.ts"
 import type { LanesChanges } from "./internal/laneChanges.ts"
-import type { GroupCounters, LaneCounters, LanesState } from "./internal/loadedLanes.ts"
+import type { GroupCounters, LaneCounters, LanesState, NewJob } from "./internal/loadedLanes.ts"
 import type { Release } from "./internal/requests.ts"
 import type { StatusReads } from "./internal/statusReads.ts"
 import type {
@@ -13,6 +13,7 @@ import type {
   Checkpoint,
   ClaimTerms,
   Drift,
+  JobSlot,
   LeaseTerms,
   NewLease,
   Renewal,
@@ -22,7 +23,7 @@ import type {
   Swapped
 } from "./internal/storeTypes.ts"
 import type { Advance, HandledSchedule } from "./internal/ticks.ts"
-import type { ClaimedJob, JobAddress, JobStatus } from "./Job.ts"
+import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 
 export type { StoredDelayed } from "./internal/delays.ts"
 export type { LanesChanges, PlacedJob, Promotion, Retried } from "./internal/laneChanges.ts"
@@ -64,11 +65,26 @@ export class SchedulerStore extends Context.Service<
       group: GroupId
     ) => Effect.Effect<{ readonly lane: LaneCounters; readonly group: GroupCounters }, StorageError>
     /**
-     * Applies changes to the lanes that the unit loaded. Dies
+     * Applies changes to the lanes that the unit loaded, and leases the job of `slot`, which they enqueue, as a claim does. Dies
      * with `StaleLanes` if the stored counters or the jobs to end differ from the loaded
      * ones, and if fewer jobs are pending than are to be promoted.
      */
-    readonly apply: (changes: LanesChanges) => Effect.Effect<Applied, StorageError>
+    readonly apply: (changes: LanesChanges, slot?: JobSlot) => Effect.Effect<Applied, StorageError>
+    /**
+     * Enqueues a job into a slot of its lane, and leases it to a worker, in one step and without a unit, if nothing else follows from it:
+     * the lane has this cap and this weight, a slot is free, no job waits for it, and the lease holds. Waits for no lock. Returns
+     * `locked` if it would have to, and `undefined` if the job has to be enqueued under locks. Changes nothing then.
+     */
+    readonly enqueueLeased: (
+      job: NewJob,
+      lane: Pick<LaneCounters, "cap" | "weight">,
+      terms: LeaseTerms
+    ) => Effect.Effect<ClaimedJob | "locked" | undefined, StorageError>
+    /**
+     * Ends a job under its lease, in one step and without a unit, if nothing else follows from it: no job of its lane waits for a
+     * slot, or for its start. Returns whether it did, and changes nothing otherwise.
+     */
+    readonly end: (lease: Lease & JobAddress) => Effect.Effect<boolean, StorageError>
     /**
      * Exchanges queued jobs that have not started and that no worker claims with the oldest pending
      * jobs of their lanes that a worker claims. At most `limit` swaps in at most `limit` lanes. Locks
@@ -97,8 +113,6 @@ export class SchedulerStore extends Context.Service<
     readonly advance: (advance: Advance) => Effect.Effect<boolean, StorageError>
     /** Claims queued jobs, the smallest share first, then in the order in which they got their slots; or one that has to run alone. Skips locked jobs. */
     readonly claim: (terms: ClaimTerms) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
-    /** Claims one queued job that does not have to run alone, if the lease holds. The unit has enqueued it. */
-    readonly claimJob: (terms: LeaseTerms, job: JobId) => Effect.Effect<ClaimedJob | undefined, StorageError>
     /** Takes a lease. Ends the earlier one of the same worker, and deletes workers whose lease expired long ago. */
     readonly takeLease: (lease: NewLease) => Effect.Effect<void, StorageError>
     /** Renews a lease that holds. Returns whether it does. */

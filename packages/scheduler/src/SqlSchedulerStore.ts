@@ -7,6 +7,7 @@ import * as Audit from "./internal/sql/audit.ts"
 import * as Changes from "./internal/sql/changes.ts"
 import * as Claims from "./internal/sql/claims.ts"
 import * as Delays from "./internal/sql/delays.ts"
+import * as Direct from "./internal/sql/direct.ts"
 import * as Lanes from "./internal/sql/lanes.ts"
 import * as Leases from "./internal/sql/leases.ts"
 import * as Queries from "./internal/sql/queries.ts"
@@ -26,7 +27,10 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
     SchedulerStore.of({
       load: (request) => mapSql("SchedulerStore.load")(Lanes.load(sql, request)),
       peek: (lane, group) => mapSql("SchedulerStore.peek")(Lanes.peek(sql, lane, group)),
-      apply: (changes) => mapSql("SchedulerStore.apply")(Changes.apply(sql, changes)),
+      apply: (changes, slot) => mapSql("SchedulerStore.apply")(Changes.apply(sql, changes, slot)),
+      enqueueLeased: (job, lane, terms) =>
+        mapSql("SchedulerStore.enqueueLeased")(Direct.enqueueLeased(sql, job, lane, terms)),
+      end: (lease) => mapSql("SchedulerStore.end")(Direct.end(sql, lease)),
       swap: (limit) => mapSql("SchedulerStore.swap")(Swaps.swap(sql, limit)),
       due: (limit, except) => mapSql("SchedulerStore.due")(Delays.due(sql, limit, except)),
       lockFree: (lanes) => mapSql("SchedulerStore.lockFree")(Lanes.lockFree(sql, lanes)),
@@ -35,7 +39,6 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       schedules: (names) => mapSql("SchedulerStore.schedules")(Schedules.schedules(sql, names)),
       advance: (advance) => mapSql("SchedulerStore.advance")(Schedules.advance(sql, advance)),
       claim: (terms) => mapSql("SchedulerStore.claim")(Claims.claim(sql, terms)),
-      claimJob: (terms, job) => mapSql("SchedulerStore.claimJob")(Claims.claimJob(sql, terms, job)),
       takeLease: (lease) => mapSql("SchedulerStore.takeLease")(Workers.take(sql, lease)),
       renewLease: (renewal) => mapSql("SchedulerStore.renewLease")(Workers.renew(sql, renewal)),
       drain: (worker, drains) => mapSql("SchedulerStore.drain")(Workers.drain(sql, worker, drains)),

@@ -13,7 +13,7 @@ export class Wakeup extends Context.Service<
   Waking.Waking & {
     /** Wakes the workers of other processes when the surrounding unit commits. Nothing waits for them. */
     readonly announce: Effect.Effect<void, StorageError>
-    /** The workers of this process that take jobs in the unit that enqueues them. */
+    /** The workers of this process that take jobs when it enqueues them. */
     readonly handovers: Handovers.Handovers
   }
 >()("@kinora/scheduler/Wakeup") {}

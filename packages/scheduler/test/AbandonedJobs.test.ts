@@ -7,6 +7,7 @@ import { makeWorld, stateOf } from "../src/internal/contract/world.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as Lanes from "../src/Lanes.ts"
 import * as Scheduler from "../src/Scheduler.ts"
+import { SchedulerStore } from "../src/SchedulerStore.ts"
 import { memory, startWorker } from "./Fixture.ts"
 import { anotherScheduler, start } from "./HandoversContract.ts"
 
@@ -80,6 +81,49 @@ layer(memory)("jobs that a living worker has leased and does not run", (it) => {
       assert.strictEqual(yield* stateOf(command.job), "running")
       yield* TestClock.adjust("3 seconds")
       assert.deepStrictEqual(yield* started, { job: command.job, attempt: 2 })
+    }))
+
+  it.effect("run again after a statement that handed them over took effect although its response was lost", () =>
+    Effect.gen(function*() {
+      const { job, scheduler, started } = yield* start()
+      const store = yield* SchedulerStore
+      const lossy = SchedulerStore.of({
+        ...store,
+        enqueueLeased: (...job) => Effect.andThen(store.enqueueLeased(...job), Effect.fail(lost))
+      })
+      const elsewhere = yield* Effect.provideService(anotherScheduler, SchedulerStore, lossy)
+      const command = job()
+      yield* scheduler.setCap(command)
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(elsewhere.enqueue(command))))
+      assert.strictEqual(yield* stateOf(command.job), "running")
+      yield* TestClock.adjust("3 seconds")
+      assert.deepStrictEqual(yield* started, { job: command.job, attempt: 2 })
+    }))
+
+  it.effect("end although the response of the statement that ended them was lost", () =>
+    Effect.gen(function*() {
+      const { job, kind } = yield* makeWorld
+      const store = yield* SchedulerStore
+      const scheduler = yield* Scheduler.Scheduler
+      let ends = 0
+      const lossy = SchedulerStore.of({
+        ...store,
+        end: (lease) => Effect.tap(store.end(lease), () => ends++ === 0 ? lost : Effect.void)
+      })
+      const ran: Array<number> = []
+      const handler = JobHandler.make({
+        kind,
+        run: ({ attempt }) => Effect.sync(() => ran.push(attempt)),
+        failed: () => Effect.void
+      })
+      const elsewhere = yield* Effect.provideService(anotherScheduler, SchedulerStore, lossy)
+      yield* Effect.provideService(startWorker({ name: "worker", handlers: [handler] }), Scheduler.Scheduler, elsewhere)
+      const command = yield* scheduler.enqueue(job())
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(ran, [1])
+      assert.isAbove(ends, 1)
+      assert.deepStrictEqual(yield* scheduler.find([command.job]), [])
+      assert.deepStrictEqual(yield* scheduler.verify, [])
     }))
 
   it.effect("are not those that were enqueued during a rescue, whose worker takes no jobs meanwhile", () =>

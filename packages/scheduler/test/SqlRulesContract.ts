@@ -83,7 +83,6 @@ const Command = Schema.Union([
     alone: Schema.Boolean,
     isExcepted: Schema.Boolean
   }),
-  Schema.TaggedStruct("claimJob", { own: Own, pick: Few(8) }),
   // Holds every second job, all, or does not tell.
   Schema.TaggedStruct("rescue", {
     own: Own,
@@ -158,16 +157,6 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
                 const expected = Leases.claim(jobs, given, held)
                 assert.deepStrictEqual(yield* store.claim(given), claimed(expected.claimed))
                 change([...expected.claimed, ...expected.displaced])
-                break
-              }
-              case "claimJob": {
-                const { own, pick } = command
-                const job = jobs[pick % Math.max(1, jobs.length)]
-                if (job === undefined) break
-                const expected = Leases.claimJob(job, termsOf(own), held)
-                const claimedJob = yield* store.claimJob(termsOf(own), job.job)
-                assert.deepStrictEqual(claimedJob, expected && Leases.toClaimed(expected, now))
-                if (expected !== undefined) change([expected])
                 break
               }
               case "rescue": {
@@ -396,7 +385,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             restamp(jobs.filter((job) => job.lane === lane.lane && job.state !== "pending"), lane)
           )
           const changes = { ...noChanges, restamped }
-          assert.deepStrictEqual(yield* atomically(store.apply(changes)), { promoted: [], restamped: changed.length })
+          assert.deepStrictEqual(yield* atomically(store.apply(changes)), {
+            promoted: [],
+            restamped: changed.length,
+            handed: undefined
+          })
           const byId = new Map(changed.map((job) => [job.job, job]))
           assert.deepStrictEqual(yield* readJobs, jobs.map((job) => byId.get(job.job) ?? job))
         }),

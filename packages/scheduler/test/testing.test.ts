@@ -34,7 +34,7 @@ const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<S
   ],
   [
     "does not free slots",
-    ({ apply }) => ({ apply: (changes) => apply({ ...changes, ended: [] }) }),
+    ({ apply }) => ({ apply: (changes) => apply({ ...changes, ended: [] }), end: () => Effect.succeed(false) }),
     "settles a job once, and only under its epoch"
   ],
   [
@@ -60,9 +60,27 @@ const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<S
     "leaves the jobs of some groups to other claims"
   ],
   [
-    "claims no job by its id",
-    () => ({ claimJob: () => Effect.undefined }),
-    "claims one queued job by its id, unless the lease does not hold or the job has to run alone"
+    "enqueues no job under a lease",
+    () => ({ enqueueLeased: () => Effect.undefined }),
+    "enqueues a job under the lease of a worker if a slot is free, and changes nothing otherwise"
+  ],
+  [
+    "ignores the cap and the weight of an enqueued job",
+    ({ enqueueLeased, peek }) => ({
+      enqueueLeased: (job, _, terms) =>
+        Effect.flatMap(peek(job.lane, job.group), ({ lane }) => enqueueLeased(job, lane, terms))
+    }),
+    "enqueues a job under the lease of a worker if a slot is free, and changes nothing otherwise"
+  ],
+  [
+    "leases no job of a slot",
+    ({ apply }) => ({ apply: (changes) => apply(changes) }),
+    "leases the job of a slot that a unit enqueues, if the lease holds"
+  ],
+  [
+    "ends no job without a unit",
+    () => ({ end: () => Effect.succeed(false) }),
+    "ends a job under its lease if no job of its lane waits or is queued, and changes nothing otherwise"
   ],
   [
     "renews leases that have expired",

@@ -11,6 +11,7 @@ import { SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
 import { type AnyEnqueue, decideEnqueue } from "./decideEnqueue.ts"
+import { unlessConflict } from "./direct.ts"
 import type { GroupId, JobId } from "./ids.ts"
 import * as Loaded from "./loadedLanes.ts"
 import { makeDelays } from "./makeDelays.ts"
@@ -34,14 +35,6 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
     run: decideAll(
       (jobs: ReadonlyArray<JobId>) => Effect.map(store.find(jobs), (jobs) => ({ jobs })),
       Lanes.cancel
-    )
-  })
-  const settle = yield* Folding.makeResult({
-    name: "Scheduler.settle",
-    keyOf: ({ group }: JobAddress) => group,
-    run: decideAll(
-      (leases: ReadonlyArray<Lease & JobAddress>) => Effect.succeed({ jobs: leases }),
-      Lanes.settle
     )
   })
 
@@ -76,9 +69,9 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
     load,
     save,
     checkRoom,
-    enqueue: yield* makeEnqueue(load, decideAll),
+    enqueue: yield* makeEnqueue(load, decideAll, defaults),
     cancel,
-    settle,
+    settle: yield* makeSettle(decideAll),
     setCap,
     rebuild
   }
@@ -109,12 +102,16 @@ const makeSwapSlots = Effect.gen(function*() {
   }, atomically)
 })
 
-const makeEnqueue = Effect.fnUntraced(function*(load: Load, decideAll: ReturnType<typeof makeDecideAll>) {
+const makeEnqueue = Effect.fnUntraced(function*(
+  load: Load,
+  decideAll: DecideAll,
+  defaults: Loaded.EnqueueDefaults
+) {
   const enqueueAll = decideAll(
     (commands: ReadonlyArray<AnyEnqueue>) => Effect.succeed({ lanes: commands }),
     decideEnqueue
   )
-  const enqueueOne = yield* makeEnqueueOne(load)
+  const enqueueOne = yield* makeEnqueueOne(load, defaults)
   const enqueue = yield* Folding.makeResult({
     name: "Scheduler.enqueue",
     keyOf: ({ group }: AnyEnqueue) => group,
@@ -128,6 +125,35 @@ const makeEnqueue = Effect.fnUntraced(function*(load: Load, decideAll: ReturnTyp
   })
   return <Payload>(command: Enqueue<Payload> & Delay) => Effect.suspend(() => enqueue(encoded(command)))
 })
+
+/** Maximum number of jobs that one unit of work settles. */
+const settledMax = 256
+
+const makeSettle = Effect.fnUntraced(function*(decideAll: DecideAll) {
+  const { isOpen } = yield* UnitOfWork
+  const store = yield* SchedulerStore
+  const settleAll = decideAll(
+    (leases: ReadonlyArray<Lease & JobAddress>) => Effect.succeed({ jobs: leases }),
+    Lanes.settle
+  )
+  return yield* Folding.makeResult({
+    name: "Scheduler.settle",
+    membersMax: settledMax,
+    keyOf: ({ group }: JobAddress) => group,
+    run: Effect.fnUntraced(function*(leases: ReadonlyArray<Lease & JobAddress>) {
+      const [first, ...others] = leases
+      const isSingle = first !== undefined && others.length === 0 && !(yield* isOpen)
+      if (isSingle && (yield* unlessConflict(store.end(first))) === true) {
+        return [Result.succeed({ ...addressOf(first), state: "running" as const })]
+      }
+      return yield* settleAll(leases)
+    })
+  })
+})
+
+const addressOf = ({ group, job, lane }: JobAddress): JobAddress => ({ job, lane, group })
+
+type DecideAll = ReturnType<typeof makeDecideAll>
 
 type Load = Effect.Success<ReturnType<typeof makeLoad>>
 

@@ -5,15 +5,26 @@ import { Effect, Result } from "effect"
 import type { ClaimedJob } from "../Job.ts"
 import type * as Lanes from "../Lanes.ts"
 import { SchedulerError } from "../SchedulerError.ts"
+import { SchedulerStore } from "../SchedulerStore.ts"
 import { Wakeup } from "../Wakeup.ts"
 import { type AnyEnqueue, decideEnqueue, type Placed } from "./decideEnqueue.ts"
+import { dueOf } from "./delays.ts"
+import { unlessConflict } from "./direct.ts"
 import type { Reserve } from "./handovers.ts"
+import { changesOf } from "./laneChanges.ts"
+import * as Loaded from "./loadedLanes.ts"
 import { type makeLoad, makeSaveAndClaim } from "./makeLoad.ts"
+import type { JobSlot } from "./storeTypes.ts"
+import { keyOf } from "./uniqueKeys.ts"
 
 /** Creates the operation. Its unit of work is its own, or that of the caller, which then gets no slot: it commits later, or never. */
-export const makeEnqueueOne = Effect.fnUntraced(function*(load: Effect.Success<ReturnType<typeof makeLoad>>) {
+export const makeEnqueueOne = Effect.fnUntraced(function*(
+  load: Effect.Success<ReturnType<typeof makeLoad>>,
+  defaults: Loaded.EnqueueDefaults
+) {
   const { atomically, isOpen } = yield* UnitOfWork
   const { handovers } = yield* Wakeup
+  const store = yield* SchedulerStore
   const save = yield* makeSaveAndClaim
 
   const enqueue = Effect.fnUntraced(function*(
@@ -24,15 +35,31 @@ export const makeEnqueueOne = Effect.fnUntraced(function*(load: Effect.Success<R
     const decided = decideEnqueue(lanes, command)
     if (Result.isFailure(decided)) return [Result.fail(new SchedulerError({ reason: decided.failure })), undefined]
     const { state, value } = decided.success
-    const { group, job, lane } = value
-    const slot = value.state === "queued" ? yield* reserve({ job, lane, group, kind: command.kind.name }) : undefined
-    const { handed } = yield* save(state, slot && { lease: slot.lease, worker: slot.worker, job })
+    const { handed } = yield* save(state, yield* slotOf(command, value, reserve))
     return [Result.succeed(value), handed]
   }, atomically)
 
+  /** Enqueues a job that a worker starts immediately, in one statement. Returns `undefined` if it has to be enqueued under locks. */
+  const start = Effect.fnUntraced(function*(
+    command: AnyEnqueue,
+    reserve: Reserve
+  ): Effect.fn.Return<readonly [Enqueued | undefined, ClaimedJob | undefined], StorageError> {
+    const placed = placeInSlot(command, defaults)
+    if (placed === undefined) return nothing
+    const slot = yield* slotOf(command, placed.value, reserve)
+    if (slot === undefined) return nothing
+    for (let tries = 0; tries < triesMax; tries++) {
+      const leased = yield* unlessConflict(store.enqueueLeased(placed.job, placed.lane, slot))
+      if (leased === undefined) return nothing
+      if (leased !== "locked") return [Result.succeed(placed.value), leased]
+    }
+    return nothing
+  })
+
   return Effect.fnUntraced(function*(command: AnyEnqueue) {
     if (yield* isOpen) return (yield* enqueue(command, () => Effect.undefined))[0]
-    return yield* handovers.handOver((reserve) => enqueue(command, reserve))
+    const started = yield* handovers.handOver((reserve) => start(command, reserve))
+    return started ?? (yield* handovers.handOver((reserve) => enqueue(command, reserve)))
   })
 })
 
@@ -40,4 +67,32 @@ export const makeEnqueueOne = Effect.fnUntraced(function*(load: Effect.Success<R
 // internal
 // -----------------------------------------------------------------------------
 
+/** Tries to enqueue a job into a lane that is locked, each a round trip. A commit that locks it takes a few. */
+const triesMax = 4
+
+/** The job as it would be enqueued into a free slot of its lane. `undefined` if it is refused, waits, or has a unique key. */
+const placeInSlot = (command: AnyEnqueue, defaults: Loaded.EnqueueDefaults) => {
+  if (keyOf(command) !== undefined || dueOf(command) !== undefined) return undefined
+  const { group, lane } = command
+  const empty = Loaded.fromState(
+    { groups: [{ group, waiting: 0 }], lanes: [Loaded.emptyLane(lane, group)], jobs: [] },
+    defaults
+  )
+  const decided = decideEnqueue(empty, command)
+  if (Result.isFailure(decided) || decided.success.value.state !== "queued") return undefined
+  const { enqueued: [job], lanes: [change] } = changesOf(decided.success.state)
+  return job && change && { job, lane: change.after, value: decided.success.value }
+}
+
+const nothing = [undefined, undefined] as const
+
 type Enqueued = Result.Result<Placed, SchedulerError>
+
+/** Reserves a slot for a job that can start. */
+const slotOf = ({ kind }: AnyEnqueue, { group, job, lane, state }: Placed, reserve: Reserve) =>
+  state === "queued"
+    ? Effect.map(
+      reserve({ job, lane, group, kind: kind.name }),
+      (slot): JobSlot | undefined => slot && { lease: slot.lease, worker: slot.worker, job }
+    )
+    : Effect.undefined

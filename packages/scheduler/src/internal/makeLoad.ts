@@ -4,11 +4,11 @@ import { Effect } from "effect"
 import type * as Lanes from "../Lanes.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
-import type { GroupId, JobId, LaneId } from "./ids.ts"
+import type { GroupId, LaneId } from "./ids.ts"
 import { changesOf } from "./laneChanges.ts"
 import * as Loaded from "./loadedLanes.ts"
 import type { LoadRequest } from "./requests.ts"
-import type { LeaseTerms } from "./storeTypes.ts"
+import type { JobSlot } from "./storeTypes.ts"
 import { idOf, keyOf, type UniqueKey } from "./uniqueKeys.ts"
 
 /** Creates `Scheduler.load`. */
@@ -37,10 +37,7 @@ export const makeSave = Effect.map(
   (save) => (lanes: Lanes.Lanes) => Effect.map(save(lanes), ({ promoted }) => ({ promoted }))
 )
 
-/**
- * Creates an operation that saves lanes, and claims one of the jobs that it has queued for a worker of this process. Returns the job
- * if the lease of the worker holds.
- */
+/** Creates an operation that saves lanes, and leases the job of `slot` to its worker. Returns the job if the lease holds. */
 export const makeSaveAndClaim = Effect.gen(function*() {
   const { atomically } = yield* UnitOfWork
   const store = yield* SchedulerStore
@@ -50,8 +47,7 @@ export const makeSaveAndClaim = Effect.gen(function*() {
   // that recovers cannot commit a part of them.
   return Effect.fn("Scheduler.save")(function*(lanes: Lanes.Lanes, slot?: JobSlot) {
     const changes = changesOf(lanes)
-    const { promoted, restamped } = yield* store.apply(changes)
-    const handed = slot === undefined ? undefined : yield* store.claimJob(slot, slot.job)
+    const { handed, promoted, restamped } = yield* store.apply(changes, slot)
     // A claim skips jobs that are restamped meanwhile, and needs a wake-up to find them. A delayed job may be the next one that is due.
     const hasWork = promoted.length > 0 || restamped > 0 || changes.delayed.length + changes.retried.length > 0 ||
       changes.enqueued.some(({ job, state }) => state === "queued" && job !== handed?.job)
@@ -59,11 +55,6 @@ export const makeSaveAndClaim = Effect.gen(function*() {
     return { promoted, handed }
   }, atomically)
 })
-
-/** A queued job, and the worker that gets it. */
-interface JobSlot extends LeaseTerms {
-  readonly job: JobId
-}
 
 // -----------------------------------------------------------------------------
 // internal

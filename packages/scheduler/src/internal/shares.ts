@@ -6,7 +6,7 @@
  * per weight is next, also within one claim of several jobs.
  *
  * A claim changes no share. The end of a job changes those of its lane, so they are written
- * under the lock of the lane. `internal/sql/changes.ts` states `restamp` in SQL.
+ * under the lock of the lane. `internal/sql/restamps.ts` states `restamp` in SQL.
  */
 import type { DateTime } from "effect"
 

@@ -20,6 +20,13 @@ export interface Applied {
   readonly promoted: ReadonlyArray<JobId>
   /** Number of stored jobs that stay queued and got another share. Claims skipped them meanwhile. */
   readonly restamped: number
+  /** The job of the slot, if there was one and its lease holds. */
+  readonly handed: ClaimedJob | undefined
+}
+
+/** A job that is enqueued, and the worker that gets it if it is queued. */
+export interface JobSlot extends LeaseTerms {
+  readonly job: JobId
 }
 
 /** Jobs that exchanged a slot. */

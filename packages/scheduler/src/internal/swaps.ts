@@ -1,6 +1,6 @@
 /**
  * Which pending jobs get slots, depending on what the live workers claim. The memory store runs
- * these functions; `internal/sql/swaps.ts` and `promote` of `internal/sql/changes.ts` state the
+ * these functions; `internal/sql/swaps.ts` and `promote` of `internal/sql/promotions.ts` state the
  * same rules in SQL.
  */
 import { byPosition, type StoredJob } from "./leases.ts"

@@ -10,12 +10,13 @@ import { concurrentDelayTests, delayUnitTests, dueInTests } from "./delayedUnits
 import { cancelledDelayTests, delayTests, dueOrderTests, fullQueueTests } from "./delays.ts"
 import { jobIdTests, keptJobIdTests, refusedJobIdTests } from "./jobIds.ts"
 import { decisionTests, enqueuedTests, slotTests } from "./lanes.ts"
-import { claimedJobTests, endedLeaseTests, leaseTests, rescueTests } from "./leases.ts"
+import { endedLeaseTests, leaseTests, rescueTests } from "./leases.ts"
 import { poolTests, queueTests, resumableTests } from "./pools.ts"
 import { concurrentPriorityTests, keptPriorityTests, priorityTests, swappedPriorityTests } from "./priorities.ts"
 import { placedRetryTests, retryTests } from "./retries.ts"
 import { advanceTests, aheadTests, tickTests, undoneTickTests } from "./schedules.ts"
 import { concurrentShareTests, crowdedGroupTests, shareTests } from "./shares.ts"
+import { endedJobTests, leasedJobTests } from "./singleJobs.ts"
 import { concurrentSwapTests, swapTests } from "./swaps.ts"
 import type { Register, Services } from "./tests.ts"
 import { concurrentKeyTests, keyDecisionTests, keyUnitTests, uniqueKeyTests } from "./uniqueKeys.ts"
@@ -39,7 +40,8 @@ export const parts: Readonly<Record<string, ReadonlyArray<(test: Register) => vo
   ],
   "leases": [
     leaseTests,
-    claimedJobTests,
+    leasedJobTests,
+    endedJobTests,
     rescueTests,
     endedLeaseTests,
     poolTests,

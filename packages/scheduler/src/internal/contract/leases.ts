@@ -4,9 +4,8 @@ import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import * as JobKind from "../../JobKind.ts"
 import { Scheduler } from "../../Scheduler.ts"
-import { SchedulerStore } from "../../SchedulerStore.ts"
 import type { Register } from "./tests.ts"
-import { ids, makeWorld, refusal, stateOf, takeLease } from "./world.ts"
+import { ids, makeWorld, refusal, takeLease } from "./world.ts"
 
 /** Registers tests of jobs under a lease. */
 export const leaseTests = (test: Register): void => {
@@ -69,37 +68,6 @@ export const leaseTests = (test: Register): void => {
       assert.deepStrictEqual(ids((yield* world.rescue()).requeued), [second!.job])
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(ids((yield* world.rescue()).requeued), [first!.job, third!.job])
-    }))
-}
-
-/** Registers the test of a job that is claimed by its id. */
-export const claimedJobTests = (test: Register): void => {
-  test("claims one queued job by its id, unless the lease does not hold or the job has to run alone", () =>
-    Effect.gen(function*() {
-      const scheduler = yield* Scheduler
-      const store = yield* SchedulerStore
-      const world = yield* makeWorld
-      const [first, second, pending] = yield* Effect.forEach(
-        [1, 2, 3],
-        () => scheduler.enqueue(world.job({ cap: 2, attemptsMax: 2 }))
-      )
-      const lease = yield* takeLease("30 seconds")
-      const terms = { lease, worker: "test" }
-      const claimed = yield* store.claimJob(terms, second!.job)
-      assert.deepInclude(claimed, { job: second!.job, lane: world.lane, group: world.group, attempt: 1, epoch: 1 })
-      assert.strictEqual(yield* stateOf(second!.job), "running")
-      for (const { job } of [second!, pending!]) assert.isUndefined(yield* store.claimJob(terms, job))
-      assert.isUndefined(yield* store.claimJob(terms, world.id()))
-      assert.strictEqual((yield* scheduler.settle(claimed!)).state, "running")
-      // The other job has one attempt left after its worker is lost.
-      yield* world.claim({ limit: 1, ttl: "1 second" })
-      yield* TestClock.adjust("20 seconds")
-      assert.deepStrictEqual(ids((yield* world.rescue()).requeued), [first!.job])
-      assert.isUndefined(yield* store.claimJob(terms, first!.job))
-      yield* TestClock.adjust("10 seconds")
-      assert.strictEqual(yield* stateOf(pending!.job), "queued")
-      assert.isUndefined(yield* store.claimJob(terms, pending!.job))
-      assert.deepStrictEqual(yield* scheduler.verify, [])
     }))
 }
 

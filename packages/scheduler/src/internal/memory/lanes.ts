@@ -1,18 +1,19 @@
 /** Reads and writes lanes in memory. */
 import { StorageError } from "@kinora/persistence/StorageError"
 import { DateTime, Effect, Option } from "effect"
+import type { ClaimedJob } from "../../Job.ts"
 import * as Audit from "../audit.ts"
 import type { NewDelayed } from "../delays.ts"
 import * as Delays from "../delays.ts"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
 import type { LanesChanges, PlacedJob, Promotion, Retried } from "../laneChanges.ts"
-import { byPosition, type StoredJob } from "../leases.ts"
+import { byPosition, claimJob, type StoredJob, toClaimed } from "../leases.ts"
 import { emptyLane, LaneMoved, type LanesState, StaleLanes } from "../loadedLanes.ts"
 import { restamp, shareOf } from "../shares.ts"
-import type { Applied, StoreRequest, Swapped } from "../storeTypes.ts"
+import type { Applied, JobSlot, StoreRequest, Swapped } from "../storeTypes.ts"
 import * as Swaps from "../swaps.ts"
 import { idOf } from "../uniqueKeys.ts"
-import { offers } from "../workers.ts"
+import { heldAt, offers } from "../workers.ts"
 import type { Tables } from "./tables.ts"
 
 /** Reads lanes with their groups, and jobs. Creates missing lanes. */
@@ -40,11 +41,12 @@ export const peek = ({ groups, lanes }: Tables, lane: LaneId, group: GroupId) =>
   group: groups.get(group) ?? { group, waiting: 0 }
 })
 
-/** Applies changes. */
+/** Applies changes, and leases the job of the slot. */
 export const apply = (
   tables: Tables,
   changes: LanesChanges,
-  now: DateTime.Utc
+  now: DateTime.Utc,
+  slot?: JobSlot
 ): Effect.Effect<Applied, StorageError> => {
   if (isStale(tables, changes)) throw new StaleLanes()
   for (const { job, state } of changes.ended) {
@@ -72,7 +74,8 @@ export const apply = (
   const offered = offeredAt(tables, now)
   return Effect.succeed({
     promoted: changes.promotions.flatMap((promotion) => promote(tables, promotion, offered)),
-    restamped: restamped.length
+    restamped: restamped.length,
+    handed: slot && handOver(tables, slot, now)
   })
 }
 
@@ -176,6 +179,13 @@ const insert = (tables: Tables, job: PlacedJob, now: DateTime.Utc) =>
     position: tables.nextPosition(),
     ownPosition: undefined
   })
+
+const handOver = (tables: Tables, slot: JobSlot, now: DateTime.Utc): ClaimedJob | undefined => {
+  const leased = claimJob(tables.jobs.get(slot.job), slot, heldAt(tables.workers.values(), now))
+  if (leased === undefined) return undefined
+  tables.put(leased)
+  return toClaimed(leased, now)
+}
 
 const offeredAt = ({ workers }: Tables, now: DateTime.Utc) => Swaps.offeredKinds(offers(workers.values(), now))
 

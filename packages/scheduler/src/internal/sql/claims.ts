@@ -3,9 +3,7 @@ import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { JobId } from "../ids.ts"
 import type { ClaimTerms, LeaseTerms } from "../storeTypes.ts"
-import * as JobIds from "./jobIds.ts"
 import { holds, isClaimed } from "./leases.ts"
 import { ageInSql, isAheadInSql } from "./priorities.ts"
 import { claimedColumns, decodeClaimed, decodeClaimedUnlessAhead, toClaimed } from "./rows.ts"
@@ -16,19 +14,6 @@ export const claim = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms
   if (terms.alone) return inOrder(yield* decodeClaimed(claimAloneStatement(sql, terms, now)))
   const { isAhead, rows } = yield* decodeClaimedUnlessAhead(claimStatement(sql, terms, now))
   return inOrder(isAhead ? yield* decodeClaimed(exchangingClaimStatement(sql, terms, now)) : rows)
-})
-
-/** Claims one job, which the unit has enqueued. */
-export const claimJob = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms: LeaseTerms, job: JobId) {
-  const now = yield* DatabaseTime.now
-  const [row] = yield* decodeClaimed(sql`
-    WITH next AS MATERIALIZED (
-      SELECT id, share, position FROM scheduler_job
-      WHERE id = ANY(${JobIds.keys([job])}) AND state = 'queued' AND alone_from IS NULL AND ${holds(sql, terms, now)}
-    )
-    ${leaseNext(sql, terms, now)}
-  `)
-  return row && toClaimed(row)
 })
 
 /**

@@ -4,7 +4,7 @@ import * as Folding from "@kinora/persistence/Folding"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { type Duration, Effect, Schedule } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
-import type { AttemptsExhausted, JobHandler, Settlement, TimeLimitExceeded } from "../../JobHandler.ts"
+import type { AttemptsExhausted, JobHandler, TimeLimitExceeded } from "../../JobHandler.ts"
 import * as Lanes from "../../Lanes.ts"
 import { Scheduler } from "../../Scheduler.ts"
 import * as KindName from "../kindName.ts"
@@ -18,17 +18,20 @@ export type StartJob = (job: ClaimedJob, failure?: TimeLimitExceeded | AttemptsE
 export const makeStartJob = Effect.fnUntraced(
   function*(running: RunningJobs, handlers: ReadonlyArray<JobHandler>) {
     const unitOfWork = yield* UnitOfWork
-    const settleOnly = yield* makeSettleOnly
+    const scheduler = yield* Scheduler
     const retry = yield* makeRetry
     const runs = new Map(handlers.map((handler) => [
       handler.kind,
-      handler.prepare((name, settle = settleOnly) =>
-        Folding.makeWith(unitOfWork, {
-          name,
-          membersMax: settledMax,
-          keyOf: ({ job }) => job.group,
-          run: (settlements) => Effect.as(unitOfWork.atomically(settle(settlements)), settlements.map(() => undefined))
-        }), retry)
+      handler.prepare((name, settle) =>
+        settle === undefined
+          ? ({ job }) => settleOnly(scheduler, job)
+          : Folding.makeWith(unitOfWork, {
+            name,
+            membersMax: settledMax,
+            keyOf: ({ job }) => job.group,
+            run: (settlements) =>
+              Effect.as(unitOfWork.atomically(settle(settlements)), settlements.map(() => undefined))
+          }), retry)
     ]))
 
     const start: StartJob = (job, failure) => {
@@ -64,16 +67,9 @@ const settleRetries = Schedule.min([Schedule.exponential("100 millis"), Schedule
   Schedule.jittered
 )
 
-/** Creates the default of `JobHandler.settle`, which only ends the jobs. */
-const makeSettleOnly = Effect.map(
-  Scheduler,
-  (scheduler) =>
-    Effect.fnUntraced(function*(settlements: ReadonlyArray<Settlement<unknown>>) {
-      const jobs = settlements.map(({ job }) => job)
-      const { state } = Decision.all(yield* scheduler.load({ jobs }), jobs, Lanes.settle)
-      yield* scheduler.save(state)
-    })
-)
+/** The default of `JobHandler.settle`, which only ends the job. A lost lease is ignored, since another worker has the job. */
+const settleOnly = (scheduler: Scheduler["Service"], job: ClaimedJob) =>
+  Effect.catchTag(Effect.asVoid(scheduler.settle(job)), "SchedulerError", () => Effect.void)
 
 /** Creates a function that delays jobs that failed. A lost lease is ignored, since another worker has the job. */
 const makeRetry = Effect.gen(function*() {

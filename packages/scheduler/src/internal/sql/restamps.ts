@@ -1,0 +1,52 @@
+/** The statement that sets the shares of queued jobs. */
+import * as Rows from "@kinora/persistence/Rows"
+import type { SqlClient } from "effect/sql"
+import type { JobPlace } from "../loadedLanes.ts"
+import { aheadMax, type Restamp } from "../shares.ts"
+import * as JobIds from "./jobIds.ts"
+
+/**
+ * Sets the shares of queued jobs by the rule of `restamp` (`internal/shares.ts`). Skips locked
+ * jobs, which are being claimed: their shares no longer matter, or they have got other places. Does not
+ * count `ended` jobs, which the same statement deletes but still sees.
+ */
+export const restampStatement = (
+  sql: SqlClient.SqlClient,
+  restamped: ReadonlyArray<Restamp>,
+  ended: ReadonlyArray<JobPlace>
+) =>
+  sql`
+    UPDATE scheduler_job AS job SET share = next.share
+    FROM (
+      SELECT locked.id, ranked.share
+      FROM (
+        SELECT
+          held.id, held.position, held.share AS before, held.state, held.started_at,
+          least(row_number() OVER (PARTITION BY lane.id ORDER BY held.position) - 1, ${aheadMax})::float8
+            / lane.weight AS share
+        FROM ${Rows.table("lane", restamped, restampColumns)}
+        CROSS JOIN LATERAL (
+          SELECT id, position, state, started_at, share FROM scheduler_job
+          WHERE lane_id = lane.id AND state <> 'pending' AND id <> ALL(${JobIds.keys(ended.map(({ job }) => job))})
+          ORDER BY position
+          LIMIT lane."limit"
+        ) AS held
+      ) AS ranked
+      CROSS JOIN LATERAL (
+        SELECT id FROM scheduler_job WHERE id = ranked.id AND state = 'queued' AND position = ranked.position
+        FOR UPDATE SKIP LOCKED
+      ) AS locked
+      WHERE ranked.state = 'queued' AND ranked.started_at IS NULL AND ranked.before <> ranked.share
+    ) AS next
+    WHERE job.id = next.id
+    RETURNING 1
+  `
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const restampColumns: Rows.Columns<Restamp> = {
+  id: ["text", ({ lane }) => lane],
+  ...Rows.fields({ weight: "int4", limit: "int8?" })
+}

@@ -1,0 +1,50 @@
+/** Statements and round trips of single operations, which have no others to fold with. */
+import { assert, it } from "@effect/vitest"
+import { RoundTrips } from "@kinora/testkit"
+import { Effect } from "effect"
+import { makeWorld, takeLease } from "../src/internal/contract/world.ts"
+import { Scheduler } from "../src/Scheduler.ts"
+import { Wakeup } from "../src/Wakeup.ts"
+import { over } from "./Fixture.ts"
+
+/** Upper bounds, `BEGIN` and `COMMIT` included. Locks of a unit wait for the client in each round trip. */
+const bounds = {
+  enqueue: { statements: 4, roundTrips: 4 },
+  enqueueLeased: { statements: 1, roundTrips: 1 },
+  settle: { statements: 1, roundTrips: 1 },
+  // Looks for a lane without waiting jobs first.
+  settleAndPromote: { statements: 7, roundTrips: 7 },
+  cancel: { statements: 6, roundTrips: 6 }
+}
+
+it.live("operations send no more statements than these, and wait for no more responses", () =>
+  Effect.gen(function*() {
+    const { costOf, database } = yield* RoundTrips.make
+    const costs = yield* Effect.gen(function*() {
+      const scheduler = yield* Scheduler
+      const { handovers } = yield* Wakeup
+      const { claim, job } = yield* makeWorld
+      const lease = yield* takeLease("1 minute")
+      yield* scheduler.setCap(job({ cap: 2 }))
+      const enqueue = yield* costOf(scheduler.enqueue(job({ cap: 2 })))
+      const [claimed] = yield* claim()
+      const settle = yield* costOf(scheduler.settle(claimed!))
+      const remove = handovers.add(() =>
+        Effect.succeed({ lease, worker: "test", start: () => Effect.void, release: Effect.void })
+      )
+      const leased = job({ cap: 2 })
+      const enqueueLeased = yield* costOf(scheduler.enqueue(leased))
+      const [running] = yield* scheduler.find([leased.job])
+      assert.strictEqual(running?.state, "running")
+      remove()
+      const [, waiting] = [yield* scheduler.enqueue(job({ cap: 2 })), yield* scheduler.enqueue(job({ cap: 2 }))]
+      return {
+        enqueue,
+        enqueueLeased,
+        settle,
+        settleAndPromote: yield* costOf(scheduler.settle(running!)),
+        cancel: yield* costOf(scheduler.cancel(waiting.job))
+      }
+    }).pipe(Effect.provide(over(database)))
+    assert.deepStrictEqual(costs, bounds)
+  }).pipe(Effect.scoped))
