@@ -4,6 +4,7 @@ import { fromPrisma } from "@kinora/persistence/external"
 import { Hono } from "hono"
 import { createMiddleware } from "hono/factory"
 import { HTTPException } from "hono/http-exception"
+import { randomUUID } from "node:crypto"
 import { Prisma, type PrismaClient } from "../generated/client.ts"
 
 /** Services of the app. */
@@ -29,7 +30,8 @@ export const makeApp = ({ keys, prisma }: Services): Hono => {
 
   // The keys and the row of their station are committed together, or none of them.
   app.post("/stations", async (c) => {
-    const station = stationOf(await bodyOf(c.req))
+    // An id that no station had before, since a process can still have the keys of a deleted station in its cache.
+    const station = { id: randomUUID(), place: placeOf(await bodyOf(c.req)) }
     const created = await prisma.$transaction(async (prismaTx) => {
       const call = { owner: station.id, tx: fromPrisma(prismaTx) }
       const reporter = await keys.create({ ...call, name: "reporter", scopes: ["report"] })
@@ -52,7 +54,6 @@ export const makeApp = ({ keys, prisma }: Services): Hono => {
     return c.body(null, 204)
   })
 
-  // In the order of the registration, so that both wait for each other and not in a circle.
   app.delete("/stations/current", authenticated("report"), async (c) => {
     const { owner } = c.get("key")
     await prisma.$transaction(async (prismaTx) => {
@@ -90,22 +91,16 @@ export const makeApp = ({ keys, prisma }: Services): Hono => {
 
 /** Errors of Prisma that are answers to a client. */
 const refusals = new Map<string, readonly [status: 404 | 409, message: string]>([
-  ["P2002", [409, "The id or the place is taken"]],
+  ["P2002", [409, "The place has a station"]],
   ["P2025", [404, "The station was deleted"]]
 ])
 
 const bodyOf = async (request: { readonly json: () => Promise<unknown> }): Promise<Readonly<Record<string, unknown>>> =>
   Object(await request.json().catch(() => undefined))
 
-const stationOf = (
-  { id, place }: Readonly<Record<string, unknown>>
-): { readonly id: string; readonly place: string } => {
-  if (
-    typeof id === "string" && /^[a-z0-9-]{1,64}$/.test(id) && typeof place === "string" && /^[ -~]{1,100}$/.test(place)
-  ) {
-    return { id, place }
-  }
-  throw new HTTPException(400, { message: "A station has an id and a place" })
+const placeOf = ({ place }: Readonly<Record<string, unknown>>): string => {
+  if (typeof place === "string" && /^[ -~]{1,100}$/.test(place)) return place
+  throw new HTTPException(400, { message: "place must have 1 to 100 characters" })
 }
 
 const celsiusOf = ({ celsius }: Readonly<Record<string, unknown>>): number => {

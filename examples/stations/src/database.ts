@@ -16,7 +16,9 @@ export const openDatabase = async (connectionString: string): Promise<Database> 
   pool.on("connect", (client) => client.on("error", () => {}))
   pool.on("error", () => {})
   await pool.query(schema)
-  return { pool, prisma: new PrismaClient({ adapter: new PrismaPg(pool) }) }
+  // A busy machine needs longer than the 2 and 5 seconds of the defaults.
+  const transactionOptions = { maxWait: 10_000, timeout: 20_000 }
+  return { pool, prisma: new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions }) }
 }
 
 // -----------------------------------------------------------------------------
