@@ -20,8 +20,8 @@ const rows = Effect.promise(async (): Promise<Readonly<Record<string, ReadonlyAr
 /** Creates the tables of the first release with its rows. */
 const createEarly = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  const { "0001_books": first } = SqlLedgerStore.migrations.migrations
-  yield* Migrations.run([{ ...SqlLedgerStore.migrations, indexes: {}, migrations: { "0001_books": first } }])
+  const earliest = Object.entries(SqlLedgerStore.migrations.migrations).filter(([name]) => name === "0001_books")
+  yield* Migrations.run([{ ...SqlLedgerStore.migrations, indexes: {}, migrations: Object.fromEntries(earliest) }])
   for (const [table, values] of Object.entries(yield* rows)) {
     yield* sql`
       INSERT INTO ${sql(table)} SELECT * FROM json_populate_recordset(NULL::${sql(table)}, ${
