@@ -12,16 +12,19 @@ for (let n = 0; n < 3; n++) {
 
 /** Sends a file if the account may: 1 at a time, 1,000 bytes per day. */
 const download = async (account: string, bytes: number) => {
-  // The place is free at the end of the block, or 30 seconds after the process died.
-  await using place = await limits.acquire({ key: `streams/${account}`, max: 1 })
+  // The place is free when it is released, or 30 seconds after the process died.
+  const place = await limits.acquire({ key: `streams/${account}`, max: 1 })
   if (place === undefined) return "too many streams"
+  try {
+    const reserved = await limits.reserve({ key: `bytes/${account}`, limit: 1_000, amount: bytes })
+    if (reserved._tag === "Refused") return `${reserved.remaining} bytes left today`
 
-  const reserved = await limits.reserve({ key: `bytes/${account}`, limit: 1_000, amount: bytes })
-  if (reserved._tag === "Refused") return `${reserved.remaining} bytes left today`
-
-  // The client disconnects after half of the file. The other half is returned.
-  await limits.settle({ reservation: reserved.reservation, used: bytes / 2 })
-  return "sent"
+    // The client disconnects after half of the file. The other half is returned.
+    await limits.settle({ reservation: reserved.reservation, used: bytes / 2 })
+    return "sent"
+  } finally {
+    await place.release()
+  }
 }
 
 console.log(await download("ada", 800)) // sent

@@ -12,13 +12,16 @@ import * as TestDatabase from "./TestDatabase.ts"
 /**
  * Declares the test of an example: starts `src/main.ts` in its folder on an empty Postgres, sends the commands of its README in
  * their order, compares the responses with the comments after the commands, and ends the process with SIGTERM.
+ *
+ * `…` in a comment stands for letters, digits, `_` and `-`. A line `NAME=…` after a comment gives the commands that follow the field
+ * `name` of the response as `$NAME`.
  */
 export const suite = (folder: URL, { commands }: { readonly commands: number }): void =>
   it("the commands of the README print what it shows, and the process ends when it is asked to", () =>
     Effect.runPromise(Effect.scoped(Effect.gen(function*() {
       const databaseUrl = yield* TestDatabase.postgresUrl
       const { exchanges, exitCode } = yield* Effect.promise(() => run(folder, databaseUrl))
-      assert.deepStrictEqual(exchanges.map(({ body }) => body), exchanges.map(({ shown }) => shown))
+      for (const { body, shown } of exchanges) assert.match(body, patternOf(shown))
       assert.strictEqual(exchanges.length, commands)
       assert.strictEqual(exitCode, 0)
     }))))
@@ -41,7 +44,7 @@ const run = async (
   databaseUrl: string
 ): Promise<{ readonly exchanges: ReadonlyArray<Exchange>; readonly exitCode: number | null }> => {
   const readme = await readFile(new URL("README.md", folder), "utf8")
-  const commands = [...readme.matchAll(/^curl (.*)\n(?:# (.*)\n)?/gm)]
+  const commands = [...readme.matchAll(/^curl (.*)\n(?:# (.*)\n)?((?:[A-Z]+=.*\n)*)/gm)]
   const main = fileURLToPath(new URL("src/main.ts", folder))
   const server = spawn(process.execPath, ["--conditions=@kinora/source", main], {
     env: { ...process.env, DATABASE_URL: databaseUrl, PORT: "0" },
@@ -49,16 +52,25 @@ const run = async (
   })
   const exit = once(server, "exit")
   const exchanges: Array<Exchange> = []
+  const variables = new Map<string, string>()
   try {
     const url = await Promise.race([urlOf(server), exit])
     if (typeof url !== "string") throw new Error("The server ended before it printed its URL")
-    for (const [, command = "", shown = ""] of commands) exchanges.push({ shown, body: await send(command, url) })
+    for (const [, command = "", shown = "", assignments = ""] of commands) {
+      const body = await send(command.replaceAll(/\$([A-Z]+)/g, (_, name: string) => variables.get(name) ?? ""), url)
+      for (const [name] of assignments.matchAll(/^[A-Z]+/gm)) variables.set(name, JSON.parse(body)[name.toLowerCase()])
+      exchanges.push({ shown, body })
+    }
   } finally {
     server.kill("SIGTERM")
   }
   const [exitCode] = await exit
   return { exchanges, exitCode }
 }
+
+/** Returns what matches a response that is as the README shows it. */
+const patternOf = (shown: string): RegExp =>
+  new RegExp(`^${shown.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("…", "[\\w-]+")}$`)
 
 const urlOf = async ({ stdout }: ChildProcess & { readonly stdout: Readable }): Promise<string> => {
   const [line] = await once(createInterface(stdout), "line")
@@ -71,7 +83,7 @@ const send = async (command: string, url: string): Promise<string> => {
   const path = /^http:\/\/127\.0\.0\.1:3000(\S+)/.exec(command)?.[1]
   if (path === undefined) throw new Error(`The command has no URL of the server: ${command}`)
   const json = / --json '(.*)'$/.exec(command)?.[1]
-  const headers = [...command.matchAll(/ -H '(\S+): (.*?)'/g)].map(([, name = "", value = ""]) =>
+  const headers = [...command.matchAll(/ -H (['"])(\S+): (.*?)\1/g)].map(([, , name = "", value = ""]) =>
     [name, value] as const
   )
   const response = await fetch(`${url}${path}`, {

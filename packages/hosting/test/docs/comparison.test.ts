@@ -18,6 +18,11 @@ const examples = [
     files: ["src/app.ts", "src/database.ts", "src/main.ts"]
   },
   {
+    task: "API keys in the transaction of an own row, Hono and Prisma",
+    directory: "examples/stations",
+    files: ["src/app.ts", "src/database.ts", "src/main.ts"]
+  },
+  {
     task: "Webhooks in the transaction of an own row, with a receiver",
     directory: "packages/webhooks",
     files: ["example/promise.ts"]
