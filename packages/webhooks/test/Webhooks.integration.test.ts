@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import { layer as layerWebhooks, Webhooks } from "../src/Webhooks.ts"
 import * as FailingContract from "./FailingContract.ts"
 import { over } from "./Fixture.ts"
+import * as ForgetContract from "./ForgetContract.ts"
 import * as HistoryContract from "./HistoryContract.ts"
 import * as SecretsContract from "./SecretsContract.ts"
 import { makeAccount, newKey, oldKey, surroundings } from "./ServiceFixture.ts"
@@ -16,6 +17,7 @@ for (const [name, database] of TestDatabase.all) {
   SecretsContract.suite(name, over(database))
   HistoryContract.suite(name, over(database))
   FailingContract.suite(name, over(database))
+  ForgetContract.suite(name, over(database))
 }
 
 const overPostgres = layerWebhooks.pipe(

@@ -1,5 +1,6 @@
 import * as FailingContract from "./FailingContract.ts"
 import { memory } from "./Fixture.ts"
+import * as ForgetContract from "./ForgetContract.ts"
 import * as HistoryContract from "./HistoryContract.ts"
 import * as SecretsContract from "./SecretsContract.ts"
 import * as WebhooksContract from "./WebhooksContract.ts"
@@ -8,3 +9,4 @@ WebhooksContract.suite("memory", memory)
 SecretsContract.suite("memory", memory)
 HistoryContract.suite("memory", memory)
 FailingContract.suite("memory", memory)
+ForgetContract.suite("memory", memory)
