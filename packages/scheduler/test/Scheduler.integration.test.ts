@@ -12,6 +12,7 @@ import { Scheduler } from "../src/Scheduler.ts"
 import { suite as crowd } from "./CrowdContract.ts"
 import { suite as delays } from "./DelaysContract.ts"
 import { makeWorld, over, startWorker, takeLease } from "./Fixture.ts"
+import { suite as forgets } from "./ForgetContract.ts"
 import { suite as handovers } from "./HandoversContract.ts"
 import { suite as jobIds } from "./JobIdsContract.ts"
 import { suite as leases } from "./LeasesContract.ts"
@@ -24,6 +25,7 @@ import { suite as uniqueKeys } from "./UniqueKeysContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
   suite(name, over(database))
+  forgets(name, over(database))
   handovers(name, over(database))
   leases(name, over(database))
   delays(name, over(database))

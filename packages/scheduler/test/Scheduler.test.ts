@@ -1,6 +1,7 @@
 import { suite as crowd } from "./CrowdContract.ts"
 import { suite as delays } from "./DelaysContract.ts"
 import { memory } from "./Fixture.ts"
+import { suite as forgets } from "./ForgetContract.ts"
 import { suite as handovers } from "./HandoversContract.ts"
 import { suite as jobIds } from "./JobIdsContract.ts"
 import { suite as leases } from "./LeasesContract.ts"
@@ -13,6 +14,7 @@ import { suite as uniqueKeys } from "./UniqueKeysContract.ts"
 suite("memory", memory)
 leases("memory", memory)
 delays("memory", memory)
+forgets("memory", memory)
 handovers("memory", memory)
 jobIds("memory", memory)
 priorities("memory", memory)
