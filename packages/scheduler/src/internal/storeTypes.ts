@@ -14,7 +14,7 @@ export interface StoreRequest {
 }
 
 /** A lane of one of the groups. */
-export interface WantedLane {
+interface WantedLane {
   readonly lane: LaneId
   readonly group: GroupId
   /**
