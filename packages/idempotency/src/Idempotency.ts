@@ -6,6 +6,7 @@
  * of work of the first request and then replays it.
  */
 import * as Backend from "@kinora/persistence/Backend"
+import * as Deletion from "@kinora/persistence/Deletion"
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import * as Sweep from "@kinora/persistence/Sweep"
@@ -28,6 +29,14 @@ export type Once<A> = Data.TaggedEnum<{
 export interface IdempotencyOptions {
   /** How long claims hold. */
   readonly windows?: Claim.Windows | undefined
+}
+
+/** A command to forget a scope. */
+export interface ForgetCommand {
+  /** The scope, exactly. Scopes that begin with it are others. */
+  readonly scope: string
+  /** The maximum number of claims in one unit of work, 1 to 10,000. Default 1,000. */
+  readonly limit?: number | undefined
 }
 
 /** Claims requests. Sets may have any order and repetitions; results are in the order of the set. */
@@ -75,6 +84,16 @@ export class Idempotency extends Context.Service<Idempotency, {
     claim: Claim.Claim,
     work: Effect.Effect<A, E, R>
   ) => Effect.Effect<Once<A>, E | IdempotencyError | StorageError, R>
+
+  /**
+   * Deletes all claims and stored responses of a scope, for example because a person asks for it. Returns their number.
+   * Waits for units that have locked one of them. Works in sets of `limit` claims, each a unit of work of its own, or all in
+   * the transaction of the caller. If a call ends early, another one continues. Idempotent.
+   *
+   * A repetition of an earlier request takes effect again after it. A request that is claimed by a unit that is open
+   * meanwhile stays, so end the use of the scope first. A request of `Responses` that runs loses its lease (`LeaseLost`).
+   */
+  readonly forget: (command: ForgetCommand) => Effect.Effect<number, StorageError>
 
   /** Deletes up to `limit` expired claims and returns their number. `layerSweep` calls it at an interval. */
   readonly sweep: (limit: number) => Effect.Effect<number, StorageError>
@@ -135,11 +154,15 @@ const make = Effect.fnUntraced(function*({ windows = {} }: IdempotencyOptions) {
     atomically
   )
 
+  const forget = Effect.fn("Idempotency.forget")(({ limit, scope }: ForgetCommand) =>
+    Deletion.inSets({ name: "Idempotency.forget", limit, run: (limit) => atomically(store.forget(scope, limit)) })
+  )
+
   const sweep = Effect.fn("Idempotency.sweep")((limit: number) => store.sweep(limit))
 
   const arrivingOf = (claim: Claim.Claim) => Claims.arrivingOf(claim, windows)
 
-  return Idempotency.of({ find, findAll, claimAll, release, extend, once, sweep })
+  return Idempotency.of({ find, findAll, claimAll, release, extend, once, forget, sweep })
 })
 
 /** Provides idempotency over a store, with options. */

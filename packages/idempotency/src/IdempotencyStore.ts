@@ -36,6 +36,12 @@ export class IdempotencyStore extends Context.Service<IdempotencyStore, {
   /** Stores the response of a claim that is held for its reference and has none. Returns whether there was one. */
   readonly complete: (completion: Completion) => Effect.Effect<boolean, StorageError>
 
+  /**
+   * Deletes up to `limit` claims of exactly this scope, expired or not, with their responses. Returns their number, which is
+   * less than `limit` only if no other is left. Waits for units that have locked one of them.
+   */
+  readonly forget: (scope: string, limit: number) => Effect.Effect<number, StorageError>
+
   /** Deletes up to `limit` expired claims, and returns their number. */
   readonly sweep: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/idempotency/IdempotencyStore") {}

@@ -45,6 +45,12 @@ export const layer: Layer.Layer<IdempotencyStore, never, MemoryBackend> = Layer.
         Effect.asVoid(accessNow((now) => decideEach(arriving, (slot, next) => Claims.renew(slot, next, now)))),
       complete: (completion) =>
         accessNow((now) => decideEach([completion], (slot, next) => Claims.complete(slot, next, now)).length === 0),
+      forget: (scope, limit) =>
+        access(() => {
+          const forgotten = Array.from(slots.values()).filter((held) => held.scope === scope).slice(0, limit)
+          for (const held of forgotten) slots.delete(Claims.slotText(held))
+          return forgotten.length
+        }),
       sweep: (limit) =>
         accessNow((now) => {
           const expired = Array.from(slots.values()).filter((held) => !Claims.holds(held, now)).slice(0, limit)

@@ -25,6 +25,8 @@ export const layer: Layer.Layer<IdempotencyStore, never, SqlClient.SqlClient> = 
       extend: (arriving) => mapSql("IdempotencyStore.extend")(Effect.asVoid(extend(sql, arriving))),
       renew: (arriving) => mapSql("IdempotencyStore.renew")(Effect.asVoid(renew(sql, arriving))),
       complete: (completion) => mapSql("IdempotencyStore.complete")(complete(sql, completion)),
+      forget: (scope, limit) =>
+        mapSql("IdempotencyStore.forget")(Effect.map(forget(sql, scope, limit), ({ length }) => length)),
       sweep: (limit) => mapSql("IdempotencyStore.sweep")(Effect.map(sweep(sql, limit), ({ length }) => length))
     }))
 )
@@ -172,6 +174,21 @@ const complete = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, completio
   `
   return completed.length > 0
 })
+
+/** Waits for locked claims, in the order of their identities, as `claim` locks them. An array, so that the subquery runs once. */
+const forget = (sql: SqlClient.SqlClient, scope: string, limit: number) =>
+  sql`
+    DELETE FROM idempotency_claim
+    WHERE scope = ${scope} AND identity = ANY(ARRAY(
+      SELECT identity
+      FROM idempotency_claim
+      WHERE scope = ${scope}
+      ORDER BY identity
+      LIMIT ${limit}
+      FOR UPDATE
+    ))
+    RETURNING 1
+  `
 
 /** Skips locked claims, which another unit is taking over. */
 const sweep = (sql: SqlClient.SqlClient, limit: number) =>

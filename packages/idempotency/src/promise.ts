@@ -89,6 +89,11 @@ export interface Idempotency extends AsyncDisposable, Responses {
   readonly extend: (claim: CallOptions & Claim) => Promise<void>
   /** Looks a request up without claiming it. */
   readonly find: (request: CallOptions & Request) => Promise<Claims.Found>
+  /**
+   * Deletes all claims and stored responses of a scope, and returns their number. Repeat a call that was ended early. `limit`
+   * is the maximum number of claims in one unit of work. Default 1,000.
+   */
+  readonly forget: (command: CallOptions & Service.ForgetCommand) => Promise<number>
   /** Ends the background work, and the connections that it has opened itself. */
   readonly close: () => Promise<void>
 }
@@ -155,6 +160,12 @@ export const createIdempotency = async (options: CreateIdempotencyOptions): Prom
         request,
         thrown
       ),
+    forget: (command) =>
+      run(
+        Service.Idempotency.use(({ forget }) => forget({ scope: command.scope, limit: command.limit })),
+        command,
+        unrefused
+      ),
     ...makeResponses(runtime),
     close,
     [Symbol.asyncDispose]: close
@@ -190,6 +201,9 @@ const claimOf = (claim: Claim) =>
     reference: claim.reference,
     window: claim.window
   }))
+
+/** No rule refuses to forget a scope. */
+const unrefused = (refusal: never): Error => refusal
 
 const thrown = (failure: Refusal | InvalidKeyError): Error =>
   failure instanceof InvalidKeyError ? failure : errorOf(failure)

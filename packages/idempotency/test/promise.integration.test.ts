@@ -1,7 +1,7 @@
 /** Idempotency of programs without Effect, on a pool of `pg`. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgProgram } from "@kinora/testkit"
-import { createIdempotency, type Idempotency, InProgressError } from "../src/promise.ts"
+import { createIdempotency, type Idempotency, InProgressError, StorageFailedError } from "../src/promise.ts"
 
 describe("createIdempotency with a pool", () => {
   let program: PgProgram.PgProgram
@@ -78,6 +78,27 @@ describe("createIdempotency with a pool", () => {
     })
     assert.strictEqual((await program.pool.query("SELECT FROM work WHERE id = 'busy'")).rows.length, 1)
     assert.deepStrictEqual(await idempotency.find(claim), { _tag: "Replay", reference: "order-1" })
+  })
+
+  it("forgets a scope in the transaction of the program, after a transaction that has claimed one of its keys again", async () => {
+    const claim = { scope: "forgotten", body: null, reference: "order-1" }
+    await Promise.all(["k-1", "k-2", "k-3"].map((key) => idempotency.claim({ ...claim, key })))
+    await program.inTransaction(async (holder) => {
+      assert.strictEqual((await idempotency.claim({ ...claim, key: "k-2", tx: holder }))._tag, "Replay")
+      const error = await program.inTransaction(async (tx) => {
+        await tx.query("SET LOCAL lock_timeout = '50ms'")
+        await idempotency.forget({ scope: "forgotten", tx })
+      }).catch((error: unknown) => error)
+      assert.instanceOf(error, StorageFailedError)
+      await idempotency.release({ ...claim, key: "k-2", tx: holder })
+    })
+    const rolledBack = program.inTransaction(async (tx) => {
+      assert.strictEqual(await idempotency.forget({ scope: "forgotten", limit: 1, tx }), 2)
+      throw new Error("no")
+    })
+    assert.match(String(await rolledBack.catch((error: unknown) => error)), /no/)
+    assert.strictEqual(await program.inTransaction((tx) => idempotency.forget({ scope: "forgotten", tx })), 2)
+    assert.deepStrictEqual(await idempotency.find({ ...claim, key: "k-1" }), { _tag: "None" })
   })
 
   it("connects to a database by its URL", async () => {

@@ -97,3 +97,19 @@ it("rejects a call whose signal aborts while it waits for a request", async () =
   await first.request.release()
   assert.strictEqual((await idempotency.begin(asked))._tag, "First")
 })
+
+it("forgets the claims and responses of a scope", async () => {
+  await using idempotency = await createIdempotency({ memory: true })
+  await idempotency.claim({ ...request, reference: "order-1" })
+  await idempotency.claim({ ...request, scope: "grace", reference: "order-2" })
+  const first = await idempotency.begin(request)
+  if (first._tag !== "First") throw new Error("The request has not begun")
+  await first.request.complete({ status: 201, headers: [], body: "created" })
+  assert.strictEqual(await idempotency.forget({ scope: "ada", limit: 1 }), 2)
+  assert.strictEqual(await idempotency.forget({ scope: "ada" }), 0)
+  assert.deepStrictEqual(await idempotency.find(request), { _tag: "None" })
+  assert.deepStrictEqual(await idempotency.find({ ...request, scope: "grace" }), {
+    _tag: "Replay",
+    reference: "order-2"
+  })
+})

@@ -70,6 +70,18 @@ const withSlots = (stored: (text: string) => string) => (store: Store): Partial<
 /** Faults, and a test that notices each. */
 const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<Store>, test: string]> = [
   [
+    "forgets one set only",
+    ({ forget }) => ({
+      forget: (scope, limit) => Effect.map(forget(scope, limit), (count) => Math.min(count, limit - 1))
+    }),
+    "forgets all claims of a scope in sets, expired or not, and those of no other scope"
+  ],
+  [
+    "forgets nothing",
+    () => ({ forget: () => Effect.succeed(0) }),
+    "forgets stored responses, and a request that runs loses its lease"
+  ],
+  [
     "claims what is held",
     () => ({ claim: () => Effect.succeed([]) }),
     "finds nothing, then the reference, and refuses the key for another body"

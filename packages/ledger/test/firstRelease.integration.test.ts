@@ -5,9 +5,9 @@ import { TestDatabase } from "@kinora/testkit"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFile } from "node:fs/promises"
+import { after, chargeOf, grantOf, quotaChargeOf, refusalOf } from "../src/internal/contract/commands.ts"
 import * as Ledger from "../src/Ledger.ts"
 import * as SqlLedgerStore from "../src/SqlLedgerStore.ts"
-import { after, chargeOf, grantOf, quotaChargeOf, refusalOf } from "./commands.ts"
 
 /**
  * All rows that the build with the migration `0001_books` wrote: charges to one lot, to two lots and to a quota, refunds, also after

@@ -57,3 +57,37 @@ export const expired = (
     DatabaseTime.now,
     (now) => run(sql, { table, key, where: sql`${sql.literal(expiresAt)} <= ${now}`, orderBy: expiresAt, limit })
   )
+
+/** Options of `inSets`. */
+export interface SetsOptions<E, R> {
+  /** Name of the operation in the error of an invalid limit, such as `Idempotency.forget`. */
+  readonly name: string
+  /** The maximum number of rows of one set: a whole number from 1 to 10,000. Default 1,000. */
+  readonly limit?: number | undefined
+  /** Deletes up to `limit` rows and returns their number. Fewer than `limit` means that no row is left. */
+  readonly run: (limit: number) => Effect.Effect<number, E, R>
+}
+
+/**
+ * Deletes rows in sets until a set is smaller than the limit. Returns the number of rows. Each set is a unit of work of its
+ * own, unless the caller has opened one. Dies if the limit is invalid.
+ */
+export const inSets = Effect.fnUntraced(function*<E, R>({ limit = 1_000, name, run }: SetsOptions<E, R>) {
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
+    return yield* Effect.die(
+      new Error(`The limit of ${name} must be a whole number from 1 to ${limitMax}, got ${limit}`)
+    )
+  }
+  let deleted = 0
+  while (true) {
+    const count = yield* run(limit)
+    deleted += count
+    if (count < limit) return deleted
+  }
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const limitMax = 10_000

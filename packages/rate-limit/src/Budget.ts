@@ -5,6 +5,7 @@
  * Reserve an amount before the work and settle it afterwards. For a long stream, reserve
  * block by block, so that not every chunk needs a statement.
  */
+import * as Deletion from "@kinora/persistence/Deletion"
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
@@ -82,6 +83,18 @@ export class Budget extends Context.Service<Budget, {
   /** Returns the used and reserved amount of the current day. */
   readonly used: (key: string) => Effect.Effect<number, StorageError>
 
+  /**
+   * Deletes the amounts of a key of all days, for example because a person asks for it. Returns the number of days. The key
+   * begins anew. Works in sets of `rowsMax` days (1 to 10,000, default 1,000), each a unit of work of its own, or all in the
+   * transaction of the caller. Waits for units that have locked an amount. Idempotent.
+   *
+   * A later `reserve` or `settle` stores the key again, and so do other processes that give back what they took in advance,
+   * until the day after ends. So end the use of the key first.
+   */
+  readonly forget: (
+    command: { readonly key: string; readonly rowsMax?: number | undefined }
+  ) => Effect.Effect<number, StorageError>
+
   /** Deletes up to `limit` counters of days before yesterday. Returns the number of deleted counters. */
   readonly sweep: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/rate-limit/Budget") {}
@@ -96,7 +109,7 @@ export interface BudgetOptions {
 
 const make = Effect.fnUntraced(function*(options: BudgetOptions) {
   const store = yield* RateLimitStore
-  const { isOpen } = yield* UnitOfWork
+  const { afterCommit, atomically, isOpen } = yield* UnitOfWork
   const advances = yield* makeGivenBackAdvances("day", options)
   const takeAll = yield* makeTakeAll("day", advances)
 
@@ -134,12 +147,19 @@ const make = Effect.fnUntraced(function*(options: BudgetOptions) {
     return yield* advances === undefined ? read : advances.read(key, read)
   })
 
+  const forget: Budget["Service"]["forget"] = Effect.fn("Budget.forget")(function*({ key, rowsMax }) {
+    const run = (limit: number) => atomically(store.forget("day", key, limit))
+    const deleted = yield* Deletion.inSets({ name: "Budget.forget", limit: rowsMax, run })
+    yield* afterCommit(Effect.sync(() => advances?.drop(key)))
+    return deleted
+  })
+
   const sweep = Effect.fn("Budget.sweep")(function*(limit: number) {
     // Yesterday is needed for reservations that are settled after midnight.
     return yield* store.sweepCounters("day", 1, limit)
   })
 
-  return Budget.of({ reserve, reserveAll, settle, used, sweep })
+  return Budget.of({ reserve, reserveAll, settle, used, forget, sweep })
 })
 
 /** Creates budgets over the surrounding store. */

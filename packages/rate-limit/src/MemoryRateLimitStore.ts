@@ -67,6 +67,15 @@ export const layer: Layer.Layer<RateLimitStore, never, MemoryBackend> = Layer.ef
           for (const { id } of places) leases.delete(id)
         }),
       held: (key) => accessNow((now) => Leases.countLive(leases, key, now)),
+      forget: (kind, key, limit) =>
+        memory.access(() => {
+          if (kind === "place") return Leases.forget(leases, key, limit)
+          if (kind === "minute" || kind === "day") return Counters.forget(counters[kind], key, limit)
+          const stored = kind === "window" ? windows : buckets
+          const isFound = stored.get(key) !== undefined
+          stored.delete(key)
+          return isFound ? 1 : 0
+        }),
       sweepLeases: (limit) => accessNow((now) => Leases.sweep(leases, now, limit))
     })
   })

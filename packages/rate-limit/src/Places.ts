@@ -5,6 +5,7 @@
  * A place is a lease that its process renews while it is held, so the places of a
  * process that died become free when their leases end.
  */
+import * as Deletion from "@kinora/persistence/Deletion"
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
@@ -75,13 +76,24 @@ export class Places extends Context.Service<Places, {
   /** Returns the number of held places of a key. */
   readonly held: (key: string) => Effect.Effect<number, StorageError>
 
+  /**
+   * Deletes the leases of a key, for example because a person asks for it. Returns their number. Works in sets of `rowsMax`
+   * leases (1 to 10,000, default 1,000), each a unit of work of its own, or all in the transaction of the caller. Idempotent.
+   *
+   * A place that a process holds stays with its holder, whose next renewal stores its lease again; until then, others may take
+   * it too. So end the use of the key first. A place of `acquireFor` is free.
+   */
+  readonly forget: (
+    command: { readonly key: string; readonly rowsMax?: number | undefined }
+  ) => Effect.Effect<number, StorageError>
+
   /** Deletes up to `limit` leases of processes that died. Returns the number of deleted leases. */
   readonly sweep: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/rate-limit/Places") {}
 
 const make = Effect.fnUntraced(function*(options: PlacesOptions) {
   const store = yield* RateLimitStore
-  const { isOpen } = yield* UnitOfWork
+  const { atomically, isOpen } = yield* UnitOfWork
   const keep = Duration.fromInputUnsafe(options.keep ?? "50 millis")
   const lease = Duration.fromInputUnsafe(options.lease ?? "30 seconds")
   const heldPlaces = yield* makeHeldPlaces(lease)
@@ -129,6 +141,13 @@ const make = Effect.fnUntraced(function*(options: PlacesOptions) {
     }),
     held: Effect.fn("Places.held")((key: string) =>
       Effect.map(store.held(key), (held) => Math.max(held - keptPlaces.countOf(key), 0))
+    ),
+    forget: Effect.fn("Places.forget")(({ key, rowsMax }) =>
+      Deletion.inSets({
+        name: "Places.forget",
+        limit: rowsMax,
+        run: (limit) => atomically(store.forget("place", key, limit))
+      })
     ),
     sweep: Effect.fn("Places.sweep")((limit: number) => store.sweepLeases(limit))
   })

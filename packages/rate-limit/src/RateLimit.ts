@@ -59,6 +59,12 @@ export interface Verdict {
   readonly retryAt: DateTime.Utc
 }
 
+/** A command to forget a key. */
+export interface ForgetCommand extends Pick<Hit, "algorithm" | "key" | "window"> {
+  /** The maximum number of counters in one unit of work, 1 to 10,000. Default 1,000. */
+  readonly rowsMax?: number | undefined
+}
+
 /** Limits of requests. */
 export class RateLimit extends Context.Service<RateLimit, {
   /**
@@ -76,6 +82,17 @@ export class RateLimit extends Context.Service<RateLimit, {
 
   /** Returns the result that `hit` would return, without counting. `remaining` does not include the hit. */
   readonly peek: (hit: Hit) => Effect.Effect<Verdict, StorageError>
+
+  /**
+   * Deletes the counters of the hits of a key with this window and algorithm, for example because a person asks for it. Returns
+   * their number. The key begins anew, also in this process; other processes may reject hits of a full window until it ends.
+   * Works in sets of `rowsMax` counters, each a unit of work of its own, or all in the transaction of the caller. Waits for
+   * units that have locked a counter. Idempotent.
+   *
+   * A hit after it stores the key again, and so do other processes that give back what they took in advance, until the window
+   * ends. So end the use of the key first.
+   */
+  readonly forget: (command: ForgetCommand) => Effect.Effect<number, StorageError>
 
   /** Deletes up to `limit` counters of past windows. Returns the number of deleted counters. */
   readonly sweep: (limit: number) => Effect.Effect<number, StorageError>
@@ -146,6 +163,13 @@ const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
         const { kind, take } = Limits.placedOf(hit)
         return Effect.map(countings[kind].peek(take), (taken) => verdictOf(take, taken))
       }),
+
+    forget: Effect.fn("RateLimit.forget")(({ rowsMax, ...counted }: ForgetCommand) =>
+      Effect.suspend(() => {
+        const { kind, take } = Limits.placedOf({ ...counted, limit: 1 })
+        return countings[kind].forget(take.key, rowsMax)
+      })
+    ),
 
     sweep: Effect.fn("RateLimit.sweep")(function*(limit: number) {
       let deleted = yield* store.sweepCounters("minute", 0, limit)

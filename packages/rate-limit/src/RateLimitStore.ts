@@ -60,6 +60,17 @@ export class RateLimitStore extends Context.Service<RateLimitStore, {
   /** Returns the number of live leases of a key. */
   readonly held: (key: string) => Effect.Effect<number, StorageError>
 
+  /**
+   * Deletes up to `limit` counters of a kind and exactly this key, of all periods, or leases of the key. A store that keeps them
+   * in one value deletes all at once. Returns their number, which is less than `limit` only if no other is left. Waits for
+   * units that have locked one of them.
+   */
+  readonly forget: (
+    kind: Counter.CounterKind | "place",
+    key: string,
+    limit: number
+  ) => Effect.Effect<number, StorageError>
+
   /** Deletes up to `limit` leases that have expired. Returns the number of deleted leases. */
   readonly sweepLeases: (limit: number) => Effect.Effect<number, StorageError>
 }>()("@kinora/rate-limit/RateLimitStore") {}

@@ -66,6 +66,7 @@ export const layerWith = (
         release: (places) =>
           Effect.asVoid(runAll(places, ({ id, key }) => run("release", Scripts.releaseLease, "place", key, id))),
         held: (key) => Effect.map(run("held", Scripts.countLeases, "place", key), ([live]) => live!),
+        forget: (kind, key) => Effect.map(run("forget", Scripts.forget, kind, key), ([deleted]) => deleted!),
         // Redis deletes keys that have expired.
         sweepCounters: () => Effect.succeed(0),
         sweepExpired: () => Effect.succeed(0),

@@ -8,6 +8,7 @@ import { acquireLeases } from "./internal/sql/acquireLeases.ts"
 import { addToCounters } from "./internal/sql/addToCounters.ts"
 import { addToWindows } from "./internal/sql/addToWindows.ts"
 import { countLeases } from "./internal/sql/countLeases.ts"
+import { forgetKey } from "./internal/sql/forgetKey.ts"
 import { putLeases } from "./internal/sql/putLeases.ts"
 import { readBuckets } from "./internal/sql/readBuckets.ts"
 import { readCounters } from "./internal/sql/readCounters.ts"
@@ -49,6 +50,7 @@ export const layer: Layer.Layer<RateLimitStore, never, SqlClient.SqlClient> = La
           Effect.map(([counted]) => counted?.live ?? 0),
           mapSql("RateLimitStore.held")
         ),
+      forget: (kind, key, limit) => forgetKey(sql, kind, key, limit).pipe(mapSql("RateLimitStore.forget")),
       sweepLeases: (limit) => sweepLeases(sql, limit).pipe(mapSql("RateLimitStore.sweepLeases"))
     })
   })

@@ -17,7 +17,7 @@ import {
   type TelemetryOptions
 } from "@kinora/persistence/promise"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import * as Budgets from "./Budget.ts"
 import * as NoUnits from "./internal/noUnits.ts"
 import * as Client from "./internal/redis/client.ts"
@@ -90,6 +90,12 @@ export interface Limits extends AsyncDisposable {
   ) => Promise<void>
   /** Returns the used and reserved amount of the current UTC day. */
   readonly used: (query: KeyQuery) => Promise<number>
+  /**
+   * Deletes what is stored of a key: the counters of its hits with this `window` and `algorithm`, the amounts of its days, and
+   * its leases. Returns their number. Call it for each window and algorithm of the key. Repeat a call that was ended early.
+   * `rowsMax` is the maximum number of rows in one unit of work. Default 1,000.
+   */
+  readonly forget: (command: CallOptions & RateLimits.ForgetCommand) => Promise<number>
   /** Releases all places, ends the background work, and the connections that the limits have opened themselves. */
   readonly close: () => Promise<void>
 }
@@ -128,6 +134,15 @@ export const createLimits = async (options: CreateLimitsOptions): Promise<Limits
     settle: (settlement) => {
       const { reservation, used } = settlement
       return run(Budgets.Budget.use(({ settle }) => settle(reservation, used)), settlement, unrefused)
+    },
+    forget: (command) => {
+      const { algorithm, key, rowsMax, window } = command
+      const all = Effect.all([
+        RateLimits.RateLimit.use(({ forget }) => forget({ algorithm, key, rowsMax, window })),
+        Budgets.Budget.use(({ forget }) => forget({ key, rowsMax })),
+        PlaceLimits.Places.use(({ forget }) => forget({ key, rowsMax }))
+      ])
+      return run(Effect.map(all, ([hits, days, leases]) => hits + days + leases), command, unrefused)
     },
     used: (query) => run(Budgets.Budget.use(({ used }) => used(query.key)), query, unrefused),
     close,

@@ -72,6 +72,23 @@ export const suite = <E>(
         assert.strictEqual(busy.calls.add, 1)
       }))
 
+    it.effect("end with a key that is forgotten, and are not given back", () =>
+      Effect.gen(function*() {
+        const busy = yield* makeProcess
+        const other = yield* makeProcess
+        const request = { key: "forgotten", limit: 1_000 }
+        for (let n = 0; n < 100; n++) yield* busy.hit(request)
+        assert.strictEqual(yield* busy.forget({ key: "forgotten" }), 1)
+        assert.deepStrictEqual(
+          [(yield* busy.peek(request)).remaining, (yield* other.peek(request)).remaining],
+          [1_000, 1_000]
+        )
+        yield* busy.hit(request)
+        yield* TestTime.advance("2 seconds")
+        assert.strictEqual(busy.calls.add, 0)
+        assert.strictEqual((yield* other.peek(request)).remaining, 999)
+      }))
+
     it.effect("are no part of what their process returns as used, while they are given back too", () =>
       Effect.gen(function*() {
         const { beforeAdd, reserve, used } = yield* makeProcess
@@ -326,7 +343,7 @@ const makeProcess = Effect.gen(function*() {
       }),
     read: (kind, keys) => Effect.tap(store.read(kind, keys), () => beforeReadEnds.run)
   }))
-  const { hit, peek } = Context.get(context, RateLimit.RateLimit)
+  const { forget, hit, peek } = Context.get(context, RateLimit.RateLimit)
   const { reserve, reserveAll, settle, used } = Context.get(context, Budget.Budget)
-  return { beforeAdd, beforeReadEnds, calls, failing, hit, peek, reserve, reserveAll, settle, used }
+  return { beforeAdd, beforeReadEnds, calls, failing, forget, hit, peek, reserve, reserveAll, settle, used }
 })

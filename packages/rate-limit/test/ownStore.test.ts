@@ -82,6 +82,17 @@ const layerOwn = Layer.sync(RateLimitStore.RateLimitStore, () => {
     renew: (places, lasts) => now((at) => put(places, at + Duration.toMillis(lasts))),
     release: (places) => Effect.sync(() => places.forEach(({ id }) => leases.delete(id))),
     held: (key) => now((at) => live(at).filter((lease) => lease.key === key).length),
+    forget: (kind, key) =>
+      Effect.sync(() => {
+        const stored: Map<string, unknown> =
+          { window: windows, bucket: buckets, place: leases, minute: counters, day: counters }[kind]
+        const own = kind === "place"
+          ? Array.from(leases.values()).flatMap((lease) => lease.key === key ? lease.id : [])
+          : kind === "window" || kind === "bucket"
+          ? [key]
+          : Array.from(counters.keys()).filter((id) => id.startsWith(JSON.stringify([kind, key]).slice(0, -1) + ","))
+        return own.filter((id) => stored.delete(id)).length
+      }),
     sweepCounters: () => none,
     sweepExpired: () => none,
     sweepLeases: () => none

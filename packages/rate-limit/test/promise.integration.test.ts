@@ -56,6 +56,25 @@ describe("createLimits with a pool", () => {
     assert.isDefined(place)
   })
 
+  it("forgets a key in the transaction of the program, or not at all", async () => {
+    const key = "forgotten"
+    await limits.hit({ key, limit: 9 })
+    await limits.reserve({ key, limit: 9, amount: 4 })
+    await limits.acquireFor({ key, max: 9, lasts: "1 hour" })
+    const undone = program.inTransaction(async (tx) => {
+      assert.strictEqual(await limits.forget({ key, tx }), 3)
+      throw new Error("rolled back")
+    })
+    assert.match(String(await undone.catch((error: unknown) => error)), /rolled back/)
+    assert.strictEqual(await limits.used({ key }), 4)
+    assert.strictEqual(await program.inTransaction((tx) => limits.forget({ key, rowsMax: 1, tx })), 3)
+    const tables = ["minute", "day", "place", "window", "bucket"].map((name) => `SELECT key FROM rate_limit_${name}`)
+    const { rows } = await program.pool.query(`SELECT FROM (${tables.join(" UNION ALL ")}) AS one WHERE key = $1`, [
+      key
+    ])
+    assert.deepStrictEqual(rows, [])
+  })
+
   it("throws a typed error for a client without a transaction", async () => {
     const client = await program.pool.connect()
     const hit = limits.hit({ key: "requests/none", limit: 1, tx: client })

@@ -66,3 +66,17 @@ it("rejects a transaction, which memory cannot join, and a call whose signal has
   assert.match(await rejection(limits.acquire({ key: "streams/ada", max: 1, signal })), /the request ended/)
   assert.strictEqual(await limits.held({ key: "streams/ada" }), 0)
 })
+
+it("forgets the counter, the amounts and the leases of a key", async () => {
+  await using limits = await createLimits({ memory: true })
+  const key = "ada"
+  const search = { key, limit: 1, window: "1 day", algorithm: "slidingWindow" } as const
+  assert.isTrue((await limits.hit(search)).accepted)
+  assert.isFalse((await limits.hit(search)).accepted)
+  await limits.reserve({ key, limit: 10, amount: 4 })
+  assert.isTrue(await limits.acquireFor({ key, max: 1, lasts: "1 hour" }))
+  assert.strictEqual(await limits.forget({ key, window: "1 day", algorithm: "slidingWindow", rowsMax: 1 }), 3)
+  assert.strictEqual(await limits.used({ key }), 0)
+  assert.strictEqual(await limits.held({ key }), 0)
+  assert.isTrue((await limits.hit(search)).accepted)
+})

@@ -29,6 +29,13 @@ it("prints what the example of windows shows", async () => {
   log.mockRestore()
 })
 
+it("prints what the example of erasure shows", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  await import("../example/forget.ts")
+  assert.deepStrictEqual(log.mock.calls, [[1], [1], [0]])
+  log.mockRestore()
+})
+
 it.effect("limits downloads as the README's example does", () =>
   Effect.gen(function*() {
     const results = yield* Effect.forEach([800, 800, 400, 100], (bytes) => download("ada", bytes))
@@ -74,6 +81,7 @@ it("shows the examples in the README", async () => {
       "postgres",
       "downloads",
       "windows",
+      "forget",
       "promise",
       "express",
       "fastify",

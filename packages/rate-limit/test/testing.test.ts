@@ -66,6 +66,20 @@ const withKeys = (stored: (key: string) => string) => (store: Store): Partial<St
 /** Faults, and a test that notices each. */
 const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<Store>, test: string]> = [
   [
+    "forgets one set only",
+    ({ forget }) => ({
+      forget: (kind, key, limit) => Effect.map(forget(kind, key, limit), (count) => Math.min(count, limit - 1))
+    }),
+    "forget: forgets the leases of a key in sets, and a held place returns with its next renewal"
+  ],
+  [
+    "forgets no token buckets",
+    ({ forget }) => ({
+      forget: (kind, key, limit) => kind === "bucket" ? Effect.succeed(0) : forget(kind, key, limit)
+    }),
+    "forget: forgets a key that is full, so that it begins anew (token buckets)"
+  ],
+  [
     "grants all takes",
     ({ take }) => ({ take: (kind, demands) => take(kind, demands.map((demand) => ({ ...demand, limit: 1e6 }))) }),
     "minutes: accepts exactly the limit of many concurrent hits of several processes"

@@ -8,6 +8,7 @@ import * as Delays from "./internal/delays.ts"
 import type { GroupId, JobId } from "./internal/ids.ts"
 import * as Leases from "./internal/leases.ts"
 import * as Direct from "./internal/memory/direct.ts"
+import * as Forget from "./internal/memory/forget.ts"
 import * as Lanes from "./internal/memory/lanes.ts"
 import * as Tables from "./internal/memory/tables.ts"
 import * as Queues from "./internal/queues.ts"
@@ -75,6 +76,8 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       queues: accessNow((now) =>
         Queues.queues([...tables.jobs.values()], [...tables.delayed.values()], Workers.offers(workers(), now))
       ),
+      jobsOf: (selection) => access(() => Forget.jobsOf(tables, selection)),
+      forgetLanes: (group, limit) => access(() => Forget.forgetLanes(tables, group, limit)),
       verify: (limit) =>
         access(() => {
           const stored = Lanes.countersOf(tables, Tables.groupIds(tables))

@@ -11,6 +11,7 @@ import type * as UnitOfWork from "@kinora/persistence/UnitOfWork"
 import { Context, Duration, Effect, Layer, type Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { makeDecisions } from "./internal/makeDecisions.ts"
+import type { Forgotten } from "./internal/makeForget.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
 import type { PlaceRequest } from "./internal/place.ts"
 import type {
@@ -19,6 +20,7 @@ import type {
   ClaimOptions,
   Delay,
   Enqueue,
+  ForgetCommand,
   LeaseOptions,
   LoadRequest,
   Release,
@@ -36,6 +38,8 @@ import { SchedulerStore } from "./SchedulerStore.ts"
 import * as SqlSchedulerStore from "./SqlSchedulerStore.ts"
 import * as Wakeup from "./Wakeup.ts"
 
+export type { ForgetCommand, Forgotten }
+
 /** Schedules jobs. */
 export class Scheduler extends Context.Service<
   Scheduler,
@@ -44,7 +48,7 @@ export class Scheduler extends Context.Service<
      * Loads lanes, jobs in them, and the unique keys of jobs to enqueue, to decide on with `Lanes`. Locks them until the
      * surrounding unit of work ends, in the order groups, lanes, jobs. Call it inside a
      * unit, once, after all locks that come before lanes (idempotency keys, accounts) and
-     * before rows of your own that belong to a job. Creates a missing lane with a cap of
+     * before rows of your own that belong to a job. Creates a missing lane of `lanes` with a cap of
      * 0. Dies outside of a unit, and if a lane belongs to another group.
      */
     readonly load: (request: LoadRequest) => Effect.Effect<Lanes.Lanes, StorageError>
@@ -180,6 +184,16 @@ export class Scheduler extends Context.Service<
      * is due, and the worker runs no job or has the lowest id of those that claim the kind.
      */
     readonly isAloneDue: (question: AloneQuestion) => Effect.Effect<boolean, StorageError>
+
+    /**
+     * Deletes the jobs and lanes of a group, for example because a person asks for it. Works in sets of `limit` rows, each a unit
+     * of work of its own, or all in the transaction of the caller. If a call ends early, another one continues. Idempotent.
+     *
+     * Ends delayed, pending and queued jobs, also those between two runs: no handler is called for them. Leaves running jobs with
+     * their lanes, unless `abort` is set, and returns how many are left: call it again when they have ended. A job that is
+     * enqueued meanwhile can be left too, so end the use of the group first.
+     */
+    readonly forget: (command: ForgetCommand) => Effect.Effect<Forgotten, StorageError>
 
     /** Returns jobs that no worker has started and that were enqueued longer than `age` ago, oldest first, except the given ones. */
     readonly waiting: (

@@ -13,6 +13,7 @@ import type {
   Checkpoint,
   ClaimTerms,
   Drift,
+  GroupJobs,
   JobSlot,
   LeaseTerms,
   NewLease,
@@ -53,7 +54,7 @@ export type {
 } from "./internal/storeTypes.ts"
 export type { Advance, HandledSchedule } from "./internal/ticks.ts"
 
-/** Stores jobs and lanes. Each method except `load`, `recount`, `apply` and `swap` is one atomic step. */
+/** Stores jobs and lanes. Each method except `load`, `recount`, `apply`, `swap` and `forgetLanes` is one atomic step. */
 export class SchedulerStore extends Context.Service<
   SchedulerStore,
   StatusReads & {
@@ -147,6 +148,16 @@ export class SchedulerStore extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
     /** Returns the jobs with these ids that have not ended, in no order. */
     readonly find: (jobs: ReadonlyArray<JobId>) => Effect.Effect<ReadonlyArray<JobStatus>, StorageError>
+    /**
+     * Returns up to `limit` jobs of a group without locks: per lane, delayed ones, pending ones, those that hold a slot. With
+     * `running`, also those that run.
+     */
+    readonly jobsOf: (selection: GroupJobs) => Effect.Effect<ReadonlyArray<JobAddress>, StorageError>
+    /**
+     * Deletes up to `limit` lanes of a group without jobs, and the group if it has no lane left. Locks them in the order of
+     * `load` until the unit ends. Returns the number of lanes.
+     */
+    readonly forgetLanes: (group: GroupId, limit: number) => Effect.Effect<number, StorageError>
     /** Compares the counters with the jobs, in one snapshot. */
     readonly verify: (limit: number) => Effect.Effect<ReadonlyArray<Drift>, StorageError>
     /** Returns the ids of groups after `after`, in order. */

@@ -8,6 +8,7 @@ import * as Changes from "./internal/sql/changes.ts"
 import * as Claims from "./internal/sql/claims.ts"
 import * as Delays from "./internal/sql/delays.ts"
 import * as Direct from "./internal/sql/direct.ts"
+import * as Forget from "./internal/sql/forget.ts"
 import * as Lanes from "./internal/sql/lanes.ts"
 import * as Leases from "./internal/sql/leases.ts"
 import * as Queries from "./internal/sql/queries.ts"
@@ -55,6 +56,8 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       workers: (selection) => mapSql("SchedulerStore.workers")(Workers.statuses(sql, selection)),
       lanes: (selection) => mapSql("SchedulerStore.lanes")(Queries.lanes(sql, selection)),
       queues: mapSql("SchedulerStore.queues")(Workers.queues(sql)),
+      jobsOf: (selection) => mapSql("SchedulerStore.jobsOf")(Forget.jobsOf(sql, selection)),
+      forgetLanes: (group, limit) => mapSql("SchedulerStore.forgetLanes")(Forget.forgetLanes(sql, group, limit)),
       verify: (limit) => mapSql("SchedulerStore.verify")(Audit.verify(sql, limit)),
       groupsAfter: (after, limit) => mapSql("SchedulerStore.groupsAfter")(Audit.groupsAfter(sql, after, limit)),
       recount: (groups) => mapSql("SchedulerStore.recount")(Audit.recount(sql, groups))

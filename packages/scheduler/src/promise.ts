@@ -99,6 +99,11 @@ export interface Scheduler extends AsyncDisposable {
   readonly cancel: (command: JobCall) => Promise<JobAddress & Pick<JobStatus, "state">>
   /** Takes a running job from its worker. Returns whether it was running. Throws `JobNotFoundError`. */
   readonly requeue: (command: JobCall) => Promise<boolean>
+  /**
+   * Deletes the jobs and lanes of a group. Leaves running jobs, unless `abort` is set, and returns how many are left. Repeat a call
+   * that was ended early. `limit` is the maximum number of rows in one unit of work. Default 1,000.
+   */
+  readonly forget: (command: CallOptions & Service.ForgetCommand) => Promise<Service.Forgotten>
   /** Sets the number of slots of a lane, and its weight. Returns the jobs that got a slot. */
   readonly setCap: (command: CallOptions & CapCommand) => Promise<{ readonly promoted: ReadonlyArray<string> }>
   /** Gives slots of jobs that no worker claims to jobs that one claims. Call it every few seconds if kinds have pools. */
@@ -160,6 +165,8 @@ export const createScheduler = async (options: CreateSchedulerOptions): Promise<
     checkRoom: (request) => call(request, ({ checkRoom }) => checkRoom(request)),
     cancel: (command) => call(command, ({ cancel }) => cancel(command.job)),
     requeue: (command) => call(command, ({ requeue }) => requeue(command.job)),
+    forget: (command) =>
+      call(command, ({ forget }) => forget({ group: command.group, abort: command.abort, limit: command.limit })),
     setCap: (command) => call(command, ({ setCap }) => setCap(command)),
     swapSlots: (command) => call(command, ({ swapSlots }) => swapSlots(command.limit)),
     find: (jobs, options) => call(options, ({ find }) => find(jobs)),

@@ -131,7 +131,7 @@ const underLocks = Effect.gen(function*() {
   const { atomically } = yield* UnitOfWork
   const loaded = ({ group, lane }: NewJob | Loaded.JobPlace, jobs: ReadonlyArray<string>) =>
     Effect.map(
-      load({ groups: [group], lanes: [{ lane, group }], jobs, keys: [] }),
+      load({ groups: [group], lanes: [{ lane, group, isCreated: true }], jobs, keys: [] }),
       (state): Lanes.Lanes => Loaded.fromState(state, { attemptsMax: 3, waitingMax: Infinity })
     )
   const enqueueLeased: Way["enqueueLeased"] = Effect.fnUntraced(function*(job, { cap, weight }, { lease, worker }) {

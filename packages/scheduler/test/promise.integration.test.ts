@@ -163,4 +163,50 @@ describe("createScheduler with a pool", () => {
     client.release()
     assert.instanceOf(error, StorageFailedError)
   })
+
+  it("leaves no row of a forgotten group, in the transaction of the program, nor after a late settlement", async () => {
+    const group = "ada@example.com"
+    const command = { lane: `${group}/jobs`, group, cap: 1, kind: "of-ada", payload: { note: group } }
+    const begun = Promise.withResolvers<void>()
+    const settled = Promise.withResolvers<unknown>()
+    const forgotten = Promise.withResolvers<void>()
+    for (const delay of [undefined, undefined, "1 hour"] as const) await scheduler.enqueue({ ...command, delay })
+    const worker = await scheduler.work({
+      name: "of-ada",
+      handlers: {
+        "of-ada": {
+          run: async (_, { settle }) => {
+            begun.resolve()
+            await forgotten.promise
+            settled.resolve(await settle().catch((error: unknown) => error))
+          },
+          failed: () => false
+        }
+      }
+    })
+    await begun.promise
+    const tables = ["group", "lane", "job", "delayed"].map((name) => `scheduler_${name}`)
+    const stored = async () => {
+      const counts = await Promise.all(
+        tables.map((table) =>
+          program.pool.query(`SELECT FROM ${table} AS one WHERE strpos(one::text, $1) > 0`, [group])
+        )
+      )
+      return tables.filter((_, n) => counts[n]!.rows.length > 0)
+    }
+    assert.deepStrictEqual(await stored(), tables)
+    const undone = program.inTransaction(async (tx) => {
+      assert.deepStrictEqual(await scheduler.forget({ group, abort: true, tx }), { jobs: 3, left: 0 })
+      throw new Error("undone")
+    })
+    assert.match(String(await undone.catch((error: unknown) => error)), /undone/)
+    assert.deepStrictEqual(await scheduler.forget({ group, limit: 1 }), { jobs: 2, left: 1 })
+    const aborted = await program.inTransaction((tx) => scheduler.forget({ group, abort: true, tx }))
+    assert.deepStrictEqual(aborted, { jobs: 1, left: 0 })
+    forgotten.resolve()
+    assert.instanceOf(await settled.promise, LeaseLostError)
+    await worker.close()
+    assert.deepStrictEqual(await stored(), [])
+    assert.deepStrictEqual(await scheduler.verify(), [])
+  })
 })

@@ -158,6 +158,19 @@ const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<S
     "advances a schedule once from the time at which it is, unless the unit is undone"
   ],
   [
+    "forgets no lanes",
+    () => ({ forgetLanes: () => Effect.succeed(0) }),
+    "leaves running jobs, which end as ever, and is complete when it is called again"
+  ],
+  [
+    "does not find all jobs of a group",
+    ({ jobsOf }) => ({
+      jobsOf: (selection) =>
+        Effect.map(jobsOf(selection), (jobs) => jobs.filter(({ lane }) => !lane.endsWith("-b")))
+    }),
+    "deletes delayed, pending and queued jobs and their lanes in sets, and those of no other group"
+  ],
+  [
     "exchanges no slots",
     () => ({ swap: () => Effect.succeed({ promoted: [], displaced: [] }) }),
     "go to the oldest pending jobs that a worker claims"

@@ -80,6 +80,7 @@ const deliveryMethods = ({ decide, decideAll, read }: Cell) => ({
   listSends: (endpoint, limit) => read((outbox) => Lists.sends(outbox, endpoint, limit)),
   expire: (before, now, limit) => decide((outbox) => Sweep.expire(outbox, { before, now, limit })),
   sweep: (before, limit) => decide((outbox) => Sweep.sweep(outbox, { before, limit })),
+  forget: (account) => decide((outbox) => Sweep.forget(outbox, account)),
   trimSends: (kept, limit) => decide((outbox) => Sweep.trimSends(outbox, { kept, limit }))
 } satisfies Partial<Store>)
 

@@ -215,6 +215,13 @@ export class WebhookStore extends Context.Service<WebhookStore, {
    * the number of deliveries and lines.
    */
   readonly sweep: (before: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError>
+  /**
+   * Removes all endpoints of the account, and deletes up to `limit` of their deliveries, lines and, when an endpoint has none
+   * left, endpoints, also of those that were removed before. Deletes events without further deliveries. A store may delete all
+   * at once. Returns the number of deliveries, lines and endpoints, which is less than `limit` only if no other is left. Waits
+   * for units that have locked one of them.
+   */
+  readonly forget: (account: string, limit: number) => Effect.Effect<number, StorageError>
   /** Deletes up to `limit` lines of logs, except the newest `kept` of each endpoint. Returns their number. */
   readonly trimSends: (kept: number, limit: number) => Effect.Effect<number, StorageError>
   /**

@@ -18,6 +18,8 @@ import * as Endpoints from "./internal/service/endpoints.ts"
 import type { EndpointChange } from "./internal/service/endpoints.ts"
 import * as Events from "./internal/service/events.ts"
 import * as Failing from "./internal/service/failing.ts"
+import * as Forget from "./internal/service/forget.ts"
+import type { ForgetCommand } from "./internal/service/forget.ts"
 import type { WebhooksOptions } from "./internal/service/limits.ts"
 import * as Secrets from "./internal/service/secrets.ts"
 import * as MemoryWebhookStore from "./MemoryWebhookStore.ts"
@@ -29,6 +31,7 @@ import type { FailedRestarted, WebhookStore } from "./WebhookStore.ts"
 
 export type { DeliveryPage, History } from "./internal/service/deliveries.ts"
 export type { EndpointChange, NewEndpoint } from "./internal/service/endpoints.ts"
+export type { ForgetCommand } from "./internal/service/forget.ts"
 export type { WebhooksOptions } from "./internal/service/limits.ts"
 
 /** An endpoint with a new secret, which cannot be read again. */
@@ -70,6 +73,17 @@ export class Webhooks extends Context.Service<Webhooks, {
   ) => Effect.Effect<Issued, Failure>
   /** Removes an endpoint. Its pending deliveries are not sent. */
   readonly remove: (account: string, id: EndpointId) => Effect.Effect<void, Failure>
+  /**
+   * Deletes the endpoints of an account with their secrets, events, deliveries and logs, for example because a person asks for
+   * it, also those of removed endpoints. Returns the number of deliveries, lines of logs and endpoints. Works in sets of `limit`
+   * rows, each a unit of work of its own, or all in the transaction of the caller. The first set removes all endpoints, so that
+   * nothing is claimed any more. If a call ends early, another one continues. Idempotent.
+   *
+   * Pending deliveries are not sent. A send that has begun ends, and its outcome is not stored. A unit that has read the
+   * endpoints and commits an event meanwhile leaves it unsent until the sweep deletes it by its age, so end the use of the
+   * account first.
+   */
+  readonly forget: (command: ForgetCommand) => Effect.Effect<number, StorageError>
 
   /**
    * Publishes events in the open unit of work or transaction, or in one of its own. Creates a
@@ -144,7 +158,8 @@ export const make = Effect.fnUntraced(function*(options: WebhooksOptions) {
     ...Secrets.methods(dependencies),
     ...Events.methods(dependencies),
     ...Deliveries.methods(dependencies),
-    ...Failing.methods(dependencies)
+    ...Failing.methods(dependencies),
+    ...Forget.methods(dependencies)
   })
 })
 

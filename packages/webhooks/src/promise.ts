@@ -90,6 +90,12 @@ export interface Webhooks extends AsyncDisposable {
   ) => Promise<Plain<Service.Issued>>
   /** Removes an endpoint. Its pending deliveries are not sent. */
   readonly remove: (command: EndpointCall) => Promise<void>
+  /**
+   * Deletes the endpoints of an account with their secrets, events, deliveries and logs. Returns the number of deliveries, lines
+   * of logs and endpoints. Repeat a call that was ended early. `limit` is the maximum number of rows in one unit of work.
+   * Default 1,000.
+   */
+  readonly forget: (command: CallOptions & Service.ForgetCommand) => Promise<number>
   /** Publishes an event to the enabled endpoints of the account that accept its type. */
   readonly publish: (event: CallOptions & NewEvent) => Promise<void>
   /** Publishes several events in one transaction. */
@@ -148,6 +154,7 @@ export const createWebhooks = async (options: CreateWebhooksOptions): Promise<We
     update: (change) => callEndpoint(change, ({ update }, id) => update(change.account, id, change)),
     rotate: (command) => callEndpoint(command, ({ rotate }, id) => rotate(command.account, id, command.overlap)),
     remove: (command) => callEndpoint(command, ({ remove }, id) => remove(command.account, id)),
+    forget: (command) => call(command, ({ forget }) => forget({ account: command.account, limit: command.limit })),
     publish: (event) => {
       const { signal, tx, ...published } = event
       return call({ signal, tx }, ({ publish }) => publish([published]))

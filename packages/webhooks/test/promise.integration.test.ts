@@ -67,4 +67,37 @@ describe("createWebhooks with a pool", () => {
     })
     assert.deepStrictEqual(await byUrl.list({ account: "eve" }), [])
   })
+
+  it("leaves no row that has the name of a forgotten account, its URL or its data, in the transaction of the program", async () => {
+    const account = "ada@example.com"
+    const { endpoint: { id } } = await webhooks.create({ account, url: `${receiver.url}/of-ada` })
+    const before = receiver.received.length
+    await webhooks.publish({ account, type: "work.done", data: { note: "of-ada" }, subject: "of-ada" })
+    const sender = await webhooks.deliver()
+    await receiver.until(before + 1)
+    await sender.close()
+    await webhooks.publish({ account, type: "work.done", data: { note: "of-ada" } })
+    const tables = ["endpoint", "secret", "event", "delivery", "send", "failing"].map((name) => `webhooks_${name}`)
+    const uuid = (await program.pool.query<{ id: string }>(
+      "SELECT id::text FROM webhooks_endpoint WHERE account = $1",
+      [account]
+    )).rows[0]!.id
+    const tablesWith = async (text: string) => {
+      const counts = await Promise.all(
+        tables.map((table) => program.pool.query(`SELECT FROM ${table} AS one WHERE strpos(one::text, $1) > 0`, [text]))
+      )
+      return tables.filter((_, n) => counts[n]!.rows.length > 0)
+    }
+    const ofEndpoint = ["webhooks_endpoint", "webhooks_secret", "webhooks_delivery", "webhooks_send"]
+    assert.deepStrictEqual(await tablesWith(uuid), ofEndpoint)
+    assert.deepStrictEqual(await tablesWith(account), ["webhooks_endpoint", "webhooks_event"])
+    const undone = program.inTransaction(async (tx) => {
+      assert.strictEqual(await webhooks.forget({ account, limit: 1, tx }), 4)
+      throw new Error("undone")
+    })
+    assert.match(String(await undone.catch((error: unknown) => error)), /undone/)
+    assert.strictEqual((await webhooks.get({ account, endpoint: id })).id, id)
+    assert.strictEqual(await program.inTransaction((tx) => webhooks.forget({ account, tx })), 4)
+    for (const text of [account, uuid, "of-ada"]) assert.deepStrictEqual(await tablesWith(text), [])
+  })
 })

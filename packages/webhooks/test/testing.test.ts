@@ -215,6 +215,11 @@ const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<S
       saveEndpoint: (record) => record.endpoint.status === "enabled" ? saveSecrets(record) : saveEndpoint(record)
     }),
     "begins the time again after a change of the endpoint and after a new secret"
+  ],
+  [
+    "keeps the log of an account that is forgotten",
+    () => ({ forget: () => Effect.succeed(0) }),
+    "deletes endpoints, deliveries and logs in sets, and those of no other account"
   ]
 ]
 

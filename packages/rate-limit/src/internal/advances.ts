@@ -15,6 +15,8 @@ export interface Advances {
   readonly wanted: (demand: Counter.Demand, now: number) => number
   /** Keeps the amount that a demand was granted beyond the takes of its callers. `sentAt` is the time before the statement. */
   readonly keep: (demand: Counter.Demand, grant: Counter.Grant, sentAt: number) => void
+  /** Forgets a key, whose counter was deleted, so that nothing of it is given back. */
+  readonly drop: (key: string) => void
   /** Removes and returns the amounts of expired advances, negative. Forgets keys that were not used since the last time. */
   readonly expire: (now: number) => ReadonlyArray<Counter.Amount>
   /** Removes and returns the amounts of all advances, negative. */
@@ -104,6 +106,10 @@ export const makeAdvances = (
         left: Math.max(granted - takes, 0) * cost + (before?.period === period ? before.left : 0),
         version: {}
       })
+    },
+
+    drop: (key) => {
+      advances.delete(key)
     },
 
     expire: (now) => {

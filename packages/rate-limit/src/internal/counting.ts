@@ -1,4 +1,5 @@
 /** Counts hits of one kind of counter: with sets, advances, and what the process remembers of keys. */
+import * as Deletion from "@kinora/persistence/Deletion"
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
@@ -32,11 +33,14 @@ export interface Counting {
   readonly takeAll: (takes: ReadonlyArray<Counter.Take>) => Effect.Effect<ReadonlyArray<Counter.Taken>, StorageError>
   /** Returns the result that a take would have, without counting it. */
   readonly peek: (take: Counter.Take) => Effect.Effect<Counter.Taken, StorageError>
+  /** Deletes the counters of a key, in sets of up to `rowsMax`, and forgets what this process knows of it. Returns their number. */
+  readonly forget: (key: string, rowsMax: number | undefined) => Effect.Effect<number, StorageError>
 }
 
 /** Makes the counting of one kind of counter. */
 export const makeCounting = Effect.fnUntraced(function*(kind: Counter.CounterKind, options: CountingOptions) {
   const { fullKeysMax = 10_000, membersMax = 4_096, peekAge = 0, peekKeysMax = 10_000 } = options
+  const store = yield* RateLimitStore
   const unitOfWork = yield* UnitOfWork
   const advances = kind === "bucket" ? undefined : yield* makeGivenBackAdvances(kind, options)
   const full = makeFullKeys({ keysMax: fullKeysMax, lasts: advances?.lastsMillis ?? Infinity })
@@ -81,6 +85,19 @@ export const makeCounting = Effect.fnUntraced(function*(kind: Counter.CounterKin
       if (known !== undefined) return takenAt(known)
       const read = Effect.map(readOne(take, clock), takenAt)
       return yield* advances === undefined ? read : advances.read(take.key, read)
+    }),
+
+    forget: Effect.fnUntraced(function*(key, rowsMax) {
+      const dropKnown = Effect.sync(() => {
+        full.forget(key)
+        recent.forget([{ key }])
+      })
+      const run = (limit: number) => unitOfWork.atomically(store.forget(kind, key, limit))
+      const deleted = yield* Deletion.inSets({ name: "RateLimit.forget", limit: rowsMax, run })
+      yield* dropKnown
+      // Again after the commit, since other calls read the former counter until then. Advances stay if it rolls back.
+      yield* unitOfWork.afterCommit(Effect.andThen(dropKnown, Effect.sync(() => advances?.drop(key))))
+      return deleted
     })
   }
   return counting

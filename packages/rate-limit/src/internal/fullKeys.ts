@@ -43,7 +43,12 @@ export const makeFullKeys = ({ keysMax, lasts }: { readonly keysMax: number; rea
     return { accepted: false, used, period, at: at + now - known.sentAt, endsAt, counts, bucket }
   }
 
-  return { remember, refuse }
+  /** Forgets a key, whose counter was deleted. */
+  const forget = (key: string): void => {
+    full.delete(key)
+  }
+
+  return { remember, refuse, forget }
 }
 
 // -----------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import type { GroupId, JobId } from "./ids.ts"
 import * as Loaded from "./loadedLanes.ts"
 import { makeDelays } from "./makeDelays.ts"
 import { makeEnqueueOne } from "./makeEnqueueOne.ts"
+import { makeForget } from "./makeForget.ts"
 import { makeLoad, makeSave } from "./makeLoad.ts"
 import { makeTicks } from "./makeTicks.ts"
 import { placeOf, type PlaceRequest } from "./place.ts"
@@ -79,6 +80,7 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
     ...decisions,
     swapSlots: yield* makeSwapSlots,
     ...yield* makeDelays(load, save),
+    forget: yield* makeForget(load, save),
     enqueueTicks: yield* Effect.provide(makeTicks(load, save), SecureRandom.layerWebCrypto)
   }
 })

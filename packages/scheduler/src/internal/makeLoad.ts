@@ -20,9 +20,10 @@ export const makeLoad = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefa
     // Outside of a unit the locks would end before anything is decided.
     if (!(yield* isOpen)) return yield* Effect.die(new Error("Scheduler.load was called outside of a unit of work"))
     const groupOf = groupsOf([...lanes, ...jobs])
+    const named = new Set(lanes.map(({ lane }) => lane))
     const state = yield* store.load({
       groups: Array.from(new Set(groupOf.values())),
-      lanes: Array.from(groupOf, ([lane, group]) => ({ lane, group })),
+      lanes: Array.from(groupOf, ([lane, group]) => ({ lane, group, isCreated: named.has(lane) })),
       jobs: Array.from(new Set(jobs.map(({ job }) => job))),
       keys: keysOf(lanes)
     })

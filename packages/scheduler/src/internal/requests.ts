@@ -7,7 +7,7 @@ import type { JobKind } from "../JobKind.ts"
 export interface LoadRequest {
   /** With the unique keys of jobs to enqueue. */
   readonly lanes?: ReadonlyArray<{ readonly lane: string; readonly group: string } & Unique> | undefined
-  /** Jobs to cancel or settle. Their lanes are loaded too. Jobs that do not exist are ignored. */
+  /** Jobs to cancel or settle. Their lanes are loaded too, if they exist. Jobs that do not exist are ignored. */
   readonly jobs?: ReadonlyArray<JobAddress> | undefined
 }
 
@@ -75,6 +75,18 @@ export interface CheckpointOptions extends Lease {
    * worker claims such a job also if `PoolLimit.room` of its pool is 0. Default `false`.
    */
   readonly resumable?: boolean | undefined
+}
+
+/** A command to forget a group. */
+export interface ForgetCommand {
+  readonly group: string
+  /**
+   * Whether to end running jobs too. Their workers lose the lease, and interrupt the runs at their next heartbeat. Default `false`:
+   * running jobs are left.
+   */
+  readonly abort?: boolean | undefined
+  /** The maximum number of jobs, or of lanes, in one unit of work, 1 to 10,000. Default 1,000. */
+  readonly limit?: number | undefined
 }
 
 /** A lease to give back. */

@@ -7,11 +7,21 @@ import type { UniqueKey } from "./uniqueKeys.ts"
 /** Rows to lock and read. Without duplicates. */
 export interface StoreRequest {
   readonly groups: ReadonlyArray<GroupId>
-  /** Lanes of these groups. A missing one is created with a cap of 0. */
-  readonly lanes: ReadonlyArray<{ readonly lane: LaneId; readonly group: GroupId }>
+  readonly lanes: ReadonlyArray<WantedLane>
   readonly jobs: ReadonlyArray<JobId>
   /** Unique keys whose holders to read. */
   readonly keys: ReadonlyArray<UniqueKey>
+}
+
+/** A lane of one of the groups. */
+interface WantedLane {
+  readonly lane: LaneId
+  readonly group: GroupId
+  /**
+   * Whether a missing lane is created with a cap of 0. Otherwise it is left out. A lane that is loaded for its jobs only is not
+   * created, so that a late write of a worker does not store a lane that was forgotten.
+   */
+  readonly isCreated: boolean
 }
 
 /** Queued jobs that the changes to lanes affected. */
@@ -178,6 +188,14 @@ export interface Queue {
   readonly workers: number
   /** Jobs that these workers can run at the same time, together with those of other kinds. */
   readonly slots: number
+}
+
+/** Selects jobs of a group. */
+export interface GroupJobs {
+  readonly group: GroupId
+  readonly limit: number
+  /** Whether to return running jobs too. */
+  readonly running: boolean
 }
 
 /** A difference between the counters and the jobs. */

@@ -6,6 +6,7 @@ import * as Idempotency from "../../Idempotency.ts"
 import type { IdempotencyStore } from "../../IdempotencyStore.ts"
 import * as Responses from "../../Responses.ts"
 import { claimTests, keyTests, setTests, unitTests } from "./claims.ts"
+import { forgetTests } from "./forget.ts"
 import { keptResponseTests, responseTests, responseUnitTests } from "./responses.ts"
 import { slotTests } from "./slots.ts"
 import type { Register, Services } from "./tests.ts"
@@ -14,6 +15,7 @@ import { extensionTests, windowTests } from "./windows.ts"
 /** The parts, by their names. Each needs an empty store. */
 export const parts: Readonly<Record<string, ReadonlyArray<(test: Register) => void>>> = {
   claims: [claimTests, unitTests, setTests, keyTests, slotTests],
+  forget: [forgetTests],
   windows: [windowTests, extensionTests],
   responses: [responseTests, keptResponseTests, responseUnitTests]
 }

@@ -8,6 +8,7 @@ import * as RateLimit from "../../RateLimit.ts"
 import type { RateLimitStore } from "../../RateLimitStore.ts"
 import { algorithmTests, bothAlgorithmsTests, mixedAlgorithmTests } from "./algorithms.ts"
 import { budgetTests, dayTests } from "./budgets.ts"
+import { forgetTests, forgetUnitTests } from "./forget.ts"
 import { exactHitTests, hitTests, hitUnitTests } from "./hits.ts"
 import { keyTests } from "./keys.ts"
 import { freedPlaceTests, leaseTests, placeTests, sweptLeaseTests } from "./places.ts"
@@ -21,7 +22,8 @@ export const parts: Readonly<Record<string, ReadonlyArray<(test: Register, trait
   "sliding windows and token buckets": [bothAlgorithmsTests, algorithmTests, mixedAlgorithmTests],
   "days": [budgetTests, dayTests],
   "places": [placeTests, freedPlaceTests, leaseTests, sweptLeaseTests],
-  "keys": [keyTests]
+  "keys": [keyTests],
+  "forget": [forgetTests, forgetUnitTests]
 }
 
 /** Provides the services over a store. */

@@ -33,6 +33,13 @@ export const add = (counters: Counters, amount: Counter.Amount): void => {
   counters.set(Counter.slotText(amount), { key, period, used: Counter.add(used, amount.amount) })
 }
 
+/** Deletes up to `limit` counters of a key. Returns the number of deleted counters. */
+export const forget = (counters: Counters, key: string, limit: number): number => {
+  const own = Array.from(counters.values()).filter((counter) => counter.key === key).slice(0, limit)
+  for (const counter of own) counters.delete(Counter.slotText(counter))
+  return own.length
+}
+
 /** Deletes up to `limit` counters of periods before `period`. Returns the number of deleted counters. */
 export const sweep = (counters: Counters, before: number, limit: number): number => {
   const past = Array.from(counters.values()).filter(({ period }) => period < before).slice(0, limit)

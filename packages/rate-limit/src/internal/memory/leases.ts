@@ -35,6 +35,13 @@ export const put = (leases: Leases, added: ReadonlyArray<Lease.Lease>, at: DateT
 export const countLive = (leases: Leases, key: string, at: DateTime.Utc): number =>
   findLive(leases, at).filter((lease) => lease.key === key).length
 
+/** Deletes up to `limit` leases of a key. Returns the number of deleted leases. */
+export const forget = (leases: Leases, key: string, limit: number): number => {
+  const own = Array.from(leases.values()).filter((lease) => lease.key === key).slice(0, limit)
+  for (const lease of own) leases.delete(lease.id)
+  return own.length
+}
+
 /** Deletes up to `limit` leases that have expired. Returns the number of deleted leases. */
 export const sweep = (leases: Leases, at: DateTime.Utc, limit: number): number => {
   const expired = Array.from(leases.values())

@@ -111,3 +111,10 @@ export const releaseLease = define(`
 export const countLeases = define(`
   return { text(redis.call('ZCOUNT', KEYS[1], '(' .. text(now), '+inf')) }
 `)
+
+/** Deletes a key: returns the number of leases, or 1 for a counter that is stored, or 0. */
+export const forget = define(`
+  local count = redis.call('TYPE', KEYS[1]).ok == 'zset' and redis.call('ZCARD', KEYS[1]) or redis.call('EXISTS', KEYS[1])
+  redis.call('DEL', KEYS[1])
+  return { text(count) }
+`)

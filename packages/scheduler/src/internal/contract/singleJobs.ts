@@ -84,7 +84,7 @@ export const leasedJobTests = (test: Register): void => {
       const lease = yield* takeLease("1 minute")
       const enqueue = Effect.fnUntraced(function*(job: NewJob, lease: string) {
         const { group, lane } = world
-        const state = yield* load({ groups: [group], lanes: [{ lane, group }], jobs: [], keys: [] })
+        const state = yield* load({ groups: [group], lanes: [{ lane, group, isCreated: true }], jobs: [], keys: [] })
         const loaded = Loaded.setCap(Loaded.fromState(state, { attemptsMax: 3, waitingMax: 20 }), { lane, cap: 5 })
         const counted = Loaded.laneById(loaded, lane)
         const lanes = Loaded.setLane(Loaded.addJob(loaded, job), counted, Loaded.count(counted, "queued", 1))

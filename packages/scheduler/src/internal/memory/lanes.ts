@@ -16,13 +16,14 @@ import { idOf } from "../uniqueKeys.ts"
 import { heldAt, offers } from "../workers.ts"
 import type { Tables } from "./tables.ts"
 
-/** Reads lanes with their groups, and jobs. Creates missing lanes. */
+/** Reads lanes with their groups, and jobs. Creates missing lanes that are wanted. */
 export const load = ({ delayed, groups, jobs, keys, lanes }: Tables, request: StoreRequest): LanesState => {
-  for (const group of request.groups) if (!groups.has(group)) groups.set(group, { group, waiting: 0 })
-  for (const { group, lane } of request.lanes) {
+  for (const { group, isCreated, lane } of request.lanes) {
     const found = lanes.get(lane)
-    if (found === undefined) lanes.set(lane, emptyLane(lane, group))
-    else if (found.group !== group) throw new LaneMoved(lane, found.group, group)
+    if (found !== undefined && found.group !== group) throw new LaneMoved(lane, found.group, group)
+    if (found !== undefined || !isCreated) continue
+    lanes.set(lane, emptyLane(lane, group))
+    if (!groups.has(group)) groups.set(group, { group, waiting: 0 })
   }
   return {
     groups: request.groups.flatMap((group) => groups.get(group) ?? []),

@@ -10,14 +10,12 @@ import * as Delays from "./delays.ts"
 import * as JobIds from "./jobIds.ts"
 import { decodePlaces, placeColumns } from "./rows.ts"
 
-/** Locks and reads lanes with their groups, and jobs. Creates missing lanes. */
+/** Locks and reads lanes with their groups, and jobs. Creates missing lanes that are wanted. */
 export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, request: StoreRequest) {
   const { groups, jobs, keys, lanes } = request
-  let rows = yield* lockLanes(sql, lanes)
+  let rows = yield* lockLanes(sql, lanes, allExist(sql, lanes))
   if (rows.length < lanes.length) {
-    yield* createGroups(sql, groups)
-    yield* lockGroups(sql, groups)
-    yield* createLanes(sql, lanes)
+    yield* createLanes(sql, groups, lanes.filter(({ isCreated }) => isCreated))
     rows = yield* lockLanes(sql, lanes)
   }
   const groupOf = new Map(lanes.map(({ group, lane }) => [lane, group]))
@@ -100,10 +98,9 @@ export const holdersStatement = (sql: SqlClient.SqlClient, keys: ReadonlyArray<U
 
 /**
  * Locks groups before lanes, each in id order, so that two units that share a lane wait at
- * its group instead of deadlocking. Locks nothing if a lane is missing, since the groups
- * to create may come before the others. Returns the rows as they are after they were locked.
+ * its group instead of deadlocking. Returns the rows as they are after they were locked.
  */
-const lockLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
+const lockLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"], condition = sql``) =>
   decodeLanes(sql`
     SELECT
       lane.id AS lane, lane.group_id AS "group", lane.cap, lane.held, lane.waiting, lane.held_max AS "heldMax",
@@ -111,12 +108,17 @@ const lockLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
     FROM scheduler_group AS lane_group
     JOIN scheduler_lane AS lane ON lane.group_id = lane_group.id
     WHERE lane.id = ANY(${Rows.array("text", lanes.map(({ lane }) => lane))})
-      AND ${lanes.length} = (
-        SELECT count(*) FROM scheduler_lane WHERE id = ANY(${Rows.array("text", lanes.map(({ lane }) => lane))})
-      )
+      ${condition}
     ORDER BY lane.group_id, lane.id
     FOR UPDATE OF lane_group, lane
   `)
+
+/** Nothing is locked if a lane is missing, since the groups to create may come before the others. */
+const allExist = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
+  sql`
+      AND ${lanes.length} = (
+        SELECT count(*) FROM scheduler_lane WHERE id = ANY(${Rows.array("text", lanes.map(({ lane }) => lane))})
+      )`
 
 const decodeLanes = Rows.decodeAll(Schema.Struct({ ...laneFields, groupWaiting: Schema.Int }))
 
@@ -141,19 +143,34 @@ const createGroups = (sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>) 
     ON CONFLICT (id) DO NOTHING
   `
 
+/** Locks all groups, and creates lanes of some. A group that exists may be deleted before it is locked, and is created again. */
+const createLanes = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>, lanes: StoreRequest["lanes"]) {
+    const wanted = Array.from(new Set(lanes.map(({ group }) => group)))
+    let locked: ReadonlySet<string>
+    do {
+      if (wanted.length > 0) yield* createGroups(sql, wanted)
+      locked = new Set((yield* lockGroups(sql, groups)).map(({ id }) => id))
+    } while (wanted.some((group) => !locked.has(group)))
+    if (lanes.length > 0) yield* insertLanes(sql, lanes)
+  }
+)
+
 /**
  * Locks groups before lanes are inserted. The foreign key of an inserted lane takes a share
  * lock on its group, so two units that insert lanes of one group would deadlock otherwise.
  */
 const lockGroups = (sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>) =>
-  sql`
-    SELECT 1 FROM scheduler_group
+  decodeIds(sql`
+    SELECT id FROM scheduler_group
     WHERE id = ANY(${Rows.array("text", groups)})
     ORDER BY id
     FOR UPDATE
-  `
+  `)
 
-const createLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
+const decodeIds = Rows.decodeAll(Schema.Struct({ id: Schema.String }))
+
+const insertLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
   sql`
     INSERT INTO scheduler_lane (id, group_id, cap, held, waiting)
     SELECT id, group_id, 0, 0, 0

@@ -7,6 +7,7 @@ import { byteTests, claimTests, dueTests } from "./claims.ts"
 import { activeSecretTests, endpointTests, endpointUnitTests } from "./endpoints.ts"
 import { deliveryTests, eventTests, listTests, publishTests } from "./events.ts"
 import { failingTests, failingUnitTests, outOfOrderTests, restartedTimeTests } from "./failing.ts"
+import { concurrentForgetTests, forgetTests } from "./forgets.ts"
 import { historyTests } from "./history.ts"
 import { refusalTests, restartTests } from "./restarts.ts"
 import { surroundings } from "./services.ts"
@@ -19,7 +20,8 @@ export const parts: Readonly<Record<string, ReadonlyArray<(test: Register) => vo
   "endpoints and events": [endpointTests, endpointUnitTests, eventTests, listTests, removalTests, sweepTests],
   "claims": [claimTests, byteTests, dueTests, settlementTests, releaseTests, leaseTests, activeSecretTests],
   "restarts and histories": [publishTests, deliveryTests, restartTests, refusalTests, historyTests],
-  "failing endpoints": [failingTests, outOfOrderTests, restartedTimeTests, failingUnitTests]
+  "failing endpoints": [failingTests, outOfOrderTests, restartedTimeTests, failingUnitTests],
+  "forgotten accounts": [forgetTests, concurrentForgetTests]
 }
 
 /** Provides the services over a store. */

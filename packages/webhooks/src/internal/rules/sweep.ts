@@ -45,6 +45,30 @@ export const sweep = (
   return accept(deleteLines(deleteDeliveries(outbox, old), lines), old.length + lines.length)
 }
 
+/**
+ * Deletes all endpoints of an account with their deliveries and logs, and the deliveries of its events to removed endpoints.
+ * Returns the number of deliveries, lines and endpoints.
+ */
+export const forget = (outbox: Outbox, account: string): Decision<Outbox, number> => {
+  const own = Array.from(HashMap.values(outbox.endpoints), ({ endpoint }) => endpoint)
+    .filter((endpoint) => endpoint.account === account)
+  const endpoints = new Set(own.map(({ id }) => id))
+  const deliveries = Array.from(HashMap.values(outbox.deliveries)).filter(({ endpoint, event }) =>
+    endpoints.has(endpoint) || Option.getOrUndefined(HashMap.get(outbox.events, event))?.event.account === account
+  )
+  const ids = new Set(deliveries.map(({ id }) => id))
+  const lines = Array.from(HashMap.entries(outbox.sends))
+    .flatMap(([endpoint, lines]) => lines.map((line) => ({ endpoint, line })))
+    .filter(({ endpoint, line }) => endpoints.has(endpoint) || ids.has(line.delivery))
+  const rest = deleteLines(deleteDeliveries(outbox, deliveries), lines)
+  return accept({
+    ...rest,
+    endpoints: HashMap.removeMany(rest.endpoints, endpoints),
+    failing: HashMap.removeMany(rest.failing, endpoints),
+    pending: HashMap.removeMany(rest.pending, endpoints)
+  }, deliveries.length + lines.length + own.length)
+}
+
 /** Deletes lines of logs except the newest `kept` of each endpoint, up to `limit` lines. Returns their number. */
 export const trimSends = (
   outbox: Outbox,

@@ -74,6 +74,13 @@ export const selectSecrets = (
     ) AS secrets
   `
 
+/**
+ * Locks the name of an account, because an account without endpoints has no row to lock. Accounts
+ * whose names have the same hash wait for each other.
+ */
+export const lockAccount = (sql: Sql, account: string) =>
+  sql`SELECT true FROM pg_advisory_xact_lock(hashtextextended('webhooks_endpoint:' || ${account}::text, 0))`
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -83,13 +90,6 @@ const recordRows = Rows.decodeAll(WebhookRows.RecordRow)
 const ownerRows = Rows.decodeAll(WebhookRows.OwnerRow)
 
 const columns = (sql: Sql) => sql.literal(WebhookRows.endpointColumns)
-
-/**
- * Locks the name of an account, because an account without endpoints has no row to lock. Accounts
- * whose names have the same hash wait for each other.
- */
-const lockAccount = (sql: Sql, account: string) =>
-  sql`SELECT true FROM pg_advisory_xact_lock(hashtextextended('webhooks_endpoint:' || ${account}::text, 0))`
 
 const selectCount = (sql: Sql, account: string) =>
   sql`SELECT count(*)::int4 AS count FROM webhooks_endpoint WHERE account = ${account} AND NOT is_removed`

@@ -97,13 +97,8 @@ export const trimSends = (sql: SqlClient.SqlClient, kept: number, limit: number)
     RETURNING 1
   `
 
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const idRows = Rows.decodeAll(IdRow)
-
-const deleteEvents = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, events: ReadonlyArray<string>) {
+/** Deletes those of the events that have no further delivery. */
+export const deleteEvents = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, events: ReadonlyArray<string>) {
   yield* sql`SELECT id FROM webhooks_event WHERE id = ANY(${Rows.array("uuid", events)}) ORDER BY id FOR UPDATE`
   yield* sql`
     DELETE FROM webhooks_event AS event
@@ -111,6 +106,12 @@ const deleteEvents = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, event
       AND NOT EXISTS (SELECT FROM webhooks_delivery AS delivery WHERE delivery.event_id = event.id)
   `
 })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const idRows = Rows.decodeAll(IdRow)
 
 /** Joins every endpoint with lines of its log, which `selection` orders and limits. */
 const linesOfEndpoints = (sql: SqlClient.SqlClient, selection: Statement.Fragment) =>

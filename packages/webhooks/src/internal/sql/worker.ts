@@ -9,6 +9,7 @@ import { type Claim, type Claimed, DeliveryId } from "../../Delivery.ts"
 import type { Settlement, WebhookStore } from "../../WebhookStore.ts"
 import * as ClaimStatements from "./claim.ts"
 import { selectDue } from "./due.ts"
+import * as ForgetStatements from "./forget.ts"
 import * as WebhookRows from "./rows.ts"
 import * as SettlementStatements from "./settlement.ts"
 import * as SweepStatements from "./sweep.ts"
@@ -40,6 +41,8 @@ export const methods = (sql: Sql, { atomically }: UnitOfWork["Service"]) => ({
       mapSql("WebhookStore.expire")
     ),
   sweep: (before, limit) => SweepStatements.sweep(sql, before, limit).pipe(atomically, mapSql("WebhookStore.sweep")),
+  forget: (account, limit) =>
+    ForgetStatements.forget(sql, account, limit).pipe(atomically, mapSql("WebhookStore.forget")),
   trimSends: (kept, limit) =>
     SweepStatements.trimSends(sql, kept, limit).pipe(Effect.map(countOf), mapSql("WebhookStore.trimSends"))
 } satisfies Partial<WebhookStore["Service"]>)
