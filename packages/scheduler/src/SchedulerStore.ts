@@ -73,14 +73,14 @@ export class SchedulerStore extends Context.Service<
     readonly apply: (changes: LanesChanges, slot?: JobSlot) => Effect.Effect<Applied, StorageError>
     /**
      * Enqueues a job into a slot of its lane, and leases it to a worker, in one step and without a unit, if nothing else follows from it:
-     * the lane has this cap and this weight, a slot is free, no job waits for it, and the lease holds. Waits for no lock. Returns
-     * `locked` if it would have to, and `undefined` if the job has to be enqueued under locks. Changes nothing then.
+     * the lane has this cap and this weight and is not locked, a slot is free, no job waits for it, and the lease holds. Returns
+     * `undefined` and changes nothing otherwise: then enqueue the job in a unit.
      */
     readonly enqueueLeased: (
       job: NewJob,
       lane: Pick<LaneCounters, "cap" | "weight">,
       terms: LeaseTerms
-    ) => Effect.Effect<ClaimedJob | "locked" | undefined, StorageError>
+    ) => Effect.Effect<ClaimedJob | undefined, StorageError>
     /**
      * Ends a job under its lease, in one step and without a unit, if nothing else follows from it: no job of its lane waits for a
      * slot, or for its start. Returns whether it did, and changes nothing otherwise.

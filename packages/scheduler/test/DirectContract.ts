@@ -119,11 +119,7 @@ const runAll = Effect.fnUntraced(function*(commands: ReadonlyArray<typeof Comman
   return log
 })
 
-const inOneStatement = Effect.map(SchedulerStore, ({ end, enqueueLeased }): Way => ({
-  enqueueLeased: (job, lane, terms) =>
-    Effect.map(enqueueLeased(job, lane, terms), (leased) => leased === "locked" ? assert.fail("locked") : leased),
-  end
-}))
+const inOneStatement = Effect.map(SchedulerStore, ({ end, enqueueLeased }): Way => ({ end, enqueueLeased }))
 
 /** Decides on lanes, and applies the changes if they concern nothing but the job and the number of slots. */
 const underLocks = Effect.gen(function*() {

@@ -165,8 +165,7 @@ const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<S
   [
     "does not find all jobs of a group",
     ({ jobsOf }) => ({
-      jobsOf: (selection) =>
-        Effect.map(jobsOf(selection), (jobs) => jobs.filter(({ lane }) => !lane.endsWith("-b")))
+      jobsOf: (selection) => Effect.map(jobsOf(selection), (jobs) => jobs.filter(({ lane }) => !lane.endsWith("-b")))
     }),
     "deletes delayed, pending and queued jobs and their lanes in sets, and those of no other group"
   ],

@@ -48,12 +48,8 @@ export const makeEnqueueOne = Effect.fnUntraced(function*(
     if (placed === undefined) return nothing
     const slot = yield* slotOf(command, placed.value, reserve)
     if (slot === undefined) return nothing
-    for (let tries = 0; tries < triesMax; tries++) {
-      const leased = yield* unlessConflict(store.enqueueLeased(placed.job, placed.lane, slot))
-      if (leased === undefined) return nothing
-      if (leased !== "locked") return [Result.succeed(placed.value), leased]
-    }
-    return nothing
+    const leased = yield* unlessConflict(store.enqueueLeased(placed.job, placed.lane, slot))
+    return leased === undefined ? nothing : [Result.succeed(placed.value), leased]
   })
 
   return Effect.fnUntraced(function*(command: AnyEnqueue) {
@@ -66,9 +62,6 @@ export const makeEnqueueOne = Effect.fnUntraced(function*(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** Tries to enqueue a job into a lane that is locked, each a round trip. A commit that locks it takes a few. */
-const triesMax = 4
 
 /** The job as it would be enqueued into a free slot of its lane. `undefined` if it is refused, waits, or has a unique key. */
 const placeInSlot = (command: AnyEnqueue, defaults: Loaded.EnqueueDefaults) => {

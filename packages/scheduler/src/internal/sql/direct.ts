@@ -1,7 +1,6 @@
 /** Statements that enqueue and end single jobs from which nothing else follows. `internal/memory/direct.ts` has the same rules. */
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
-import * as Rows from "@kinora/persistence/Rows"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { JobAddress, Lease } from "../../Job.ts"
 import type { LaneCounters, NewJob } from "../loadedLanes.ts"
@@ -23,22 +22,19 @@ export const enqueueLeased = Effect.fnUntraced(function*(
   terms: LeaseTerms
 ) {
   const now = yield* DatabaseTime.now
-  const free = sql`
-    SELECT lane.id AS lane, lane.held FROM scheduler_group AS lane_group
-    JOIN scheduler_lane AS lane ON lane.group_id = lane_group.id
-    WHERE lane.id = ${job.lane} AND lane_group.id = ${job.group}
-      AND lane.cap = ${cap} AND lane.weight = ${weight} AND lane.waiting = 0 AND lane.held < lane.cap
-      AND NOT EXISTS (SELECT FROM scheduler_delayed WHERE id = ANY(${JobIds.keys([job.job])}))
-      AND ${holds(sql, terms, now)}
-  `
-  const rows = yield* sql`
+  const [leased] = yield* decodeClaimed(sql`
     WITH free AS MATERIALIZED (
-      ${free}
+      SELECT lane.id AS lane, lane.held FROM scheduler_group AS lane_group
+      JOIN scheduler_lane AS lane ON lane.group_id = lane_group.id
+      WHERE lane.id = ${job.lane} AND lane_group.id = ${job.group}
+        AND lane.cap = ${cap} AND lane.weight = ${weight} AND lane.waiting = 0 AND lane.held < lane.cap
+        AND NOT EXISTS (SELECT FROM scheduler_delayed WHERE id = ANY(${JobIds.keys([job.job])}))
+        AND ${holds(sql, terms, now)}
       FOR UPDATE OF lane_group, lane SKIP LOCKED
     ), counted AS (
       UPDATE scheduler_lane AS lane SET held = lane.held + 1, held_max = lane.cap FROM free WHERE lane.id = free.lane
-    ), added AS (
-      INSERT INTO scheduler_job AS job (${
+    )
+    INSERT INTO scheduler_job AS job (${
     sql.literal(insertedColumns)
   }, share, epoch, state, attempt, enqueued_at, started_at, lease, worker)
       SELECT
@@ -48,12 +44,7 @@ export const enqueueLeased = Effect.fnUntraced(function*(
         ${terms.lease}, ${terms.worker}
       FROM ${newJobs([{ ...job, share: 0 }])} CROSS JOIN free
       RETURNING ${sql.literal(claimedColumns)}, ${now} AS "claimedAt"
-    )
-    SELECT added.*, EXISTS (${free}) AS "isFree"
-    FROM (VALUES (1)) AS one_row LEFT JOIN added ON true
-  `
-  if (rows.some(isRefused)) return (yield* decodeFree(Effect.succeed(rows)))[0]?.isFree === true ? "locked" : undefined
-  const [leased] = yield* decodeClaimed(Effect.succeed(rows))
+  `)
   return leased && toClaimed(leased)
 })
 
@@ -86,11 +77,3 @@ export const end = Effect.fnUntraced(function*(
   `
   return rows.length > 0
 })
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const isRefused = Schema.is(Schema.Struct({ job: Schema.Null }))
-
-const decodeFree = Rows.decodeAll(Schema.Struct({ isFree: Schema.Boolean }))
