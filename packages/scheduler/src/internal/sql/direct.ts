@@ -1,6 +1,7 @@
 /** Statements that enqueue and end single jobs from which nothing else follows. `internal/memory/direct.ts` has the same rules. */
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
-import { Effect } from "effect"
+import * as Rows from "@kinora/persistence/Rows"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { JobAddress, Lease } from "../../Job.ts"
 import type { LaneCounters, NewJob } from "../loadedLanes.ts"
@@ -48,32 +49,61 @@ export const enqueueLeased = Effect.fnUntraced(function*(
   return leased && toClaimed(leased)
 })
 
-/** Ends a running job. Locks its group, its lane and the job in the order of `load`. Returns whether it did. */
-export const end = Effect.fnUntraced(function*(
-  sql: SqlClient.SqlClient,
-  { epoch, group, job, lane }: Lease & JobAddress
-) {
-  const rows = yield* sql`
+/**
+ * Ends a running job. Locks its group, its lane and the job in the order of `load`. Returns whether it did. Looks again if the lane
+ * changed while the statement waited for the lock, since it sees the jobs of the lane as they were before.
+ */
+export const end = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, lease: Lease & JobAddress) {
+  for (let look = 0; look < looksMax; look++) {
+    const { isEnded, wasIdle } = yield* endOnce(sql, lease)
+    if (isEnded) return true
+    if (!wasIdle) return false
+  }
+  return false
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Looks at a lane that changes each time, before a unit ends the job. */
+const looksMax = 3
+
+const endOnce = (sql: SqlClient.SqlClient, { epoch, group, job, lane }: Lease & JobAddress) => {
+  const isIdle = sql`lane.waiting = 0 AND NOT EXISTS (
+    SELECT FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state = 'queued' AND job.started_at IS NULL
+  )`
+  const isHeld = sql`job.id = ANY(${JobIds.keys([job])}) AND job.state = 'running' AND job.epoch = ${epoch}`
+  return Effect.map(
+    decodeEnd(sql`
     WITH idle AS MATERIALIZED (
       SELECT lane.id FROM scheduler_group AS lane_group
       JOIN scheduler_lane AS lane ON lane.group_id = lane_group.id
-      WHERE lane.id = ${lane} AND lane_group.id = ${group} AND lane.waiting = 0
-        AND NOT EXISTS (
-          SELECT FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state = 'queued' AND job.started_at IS NULL
-        )
+      JOIN scheduler_lane AS seen ON seen.id = lane.id
+      WHERE lane.id = ${lane} AND lane_group.id = ${group} AND ${isIdle}
+        -- The locked row is the newest one, the other one that of the snapshot.
+        AND lane.xmin = seen.xmin
       FOR UPDATE OF lane_group, lane
     ), ended AS (
       DELETE FROM scheduler_job AS job USING idle
-      WHERE job.id = ANY(${
-    JobIds.keys([job])
-  }) AND job.lane_id = idle.id AND job.state = 'running' AND job.epoch = ${epoch}
+      WHERE job.lane_id = idle.id AND ${isHeld}
       RETURNING job.lane_id AS id
+    ), counted AS (
+      UPDATE scheduler_lane AS lane
+      SET held = lane.held - 1, held_max = greatest(lane.cap, least(lane.held - 1, lane.held_max))
+      FROM ended
+      WHERE lane.id = ended.id
+      RETURNING 1
     )
-    UPDATE scheduler_lane AS lane
-    SET held = lane.held - 1, held_max = greatest(lane.cap, least(lane.held - 1, lane.held_max))
-    FROM ended
-    WHERE lane.id = ended.id
-    RETURNING 1
-  `
-  return rows.length > 0
-})
+    SELECT
+      EXISTS (SELECT FROM counted) AS "isEnded",
+      EXISTS (
+        SELECT FROM scheduler_lane AS lane JOIN scheduler_job AS job ON job.lane_id = lane.id
+        WHERE lane.id = ${lane} AND lane.group_id = ${group} AND ${isIdle} AND ${isHeld}
+      ) AS "wasIdle"
+  `),
+    ([row]) => row!
+  )
+}
+
+const decodeEnd = Rows.decodeAll(Schema.Struct({ isEnded: Schema.Boolean, wasIdle: Schema.Boolean }))
