@@ -97,7 +97,10 @@ export const changesOf = (self: LoadedLanes): LanesChanges => {
     groups: HashMap.toValues(self.groups)
       .filter(({ group, stored, waiting }) => waiting !== stored.waiting || keyed.has(group))
       .map(({ group, stored, waiting }) => ({ before: stored, after: { group, waiting } })),
-    lanes: lanes.map((lane) => ({ before: lane.stored, after: countersOf(lane) })).filter(isChanged),
+    // Written also if their counters are the same, so that a job that ends in one statement looks for the queued jobs again.
+    lanes: lanes
+      .map((lane) => ({ before: lane.stored, after: countersOf(lane) }))
+      .filter((change) => isChanged(change) || queuedIn.has(change.after.lane)),
     restamped: lanes
       .filter((lane) =>
         aheadIn(lane) > 0 && (lane.weight !== lane.stored.weight || hasFreed(lane, changed.map(({ stored }) => stored)))

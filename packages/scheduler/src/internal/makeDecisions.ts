@@ -11,7 +11,7 @@ import { SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
 import { type AnyEnqueue, decideEnqueue } from "./decideEnqueue.ts"
-import { unlessConflict } from "./direct.ts"
+import { withoutUnit } from "./direct.ts"
 import type { GroupId, JobId } from "./ids.ts"
 import * as Loaded from "./loadedLanes.ts"
 import { makeDelays } from "./makeDelays.ts"
@@ -145,7 +145,7 @@ const makeSettle = Effect.fnUntraced(function*(decideAll: DecideAll) {
     run: Effect.fnUntraced(function*(leases: ReadonlyArray<Lease & JobAddress>) {
       const [first, ...others] = leases
       const isSingle = first !== undefined && others.length === 0 && !(yield* isOpen)
-      if (isSingle && (yield* unlessConflict(store.end(first))) === true) {
+      if (isSingle && (yield* withoutUnit("Scheduler.settle", store.end(first))) === true) {
         return [Result.succeed({ ...addressOf(first), state: "running" as const })]
       }
       return yield* settleAll(leases)

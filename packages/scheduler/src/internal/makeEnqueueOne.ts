@@ -9,7 +9,7 @@ import { SchedulerStore } from "../SchedulerStore.ts"
 import { Wakeup } from "../Wakeup.ts"
 import { type AnyEnqueue, decideEnqueue, type Placed } from "./decideEnqueue.ts"
 import { dueOf } from "./delays.ts"
-import { unlessConflict } from "./direct.ts"
+import { withoutUnit } from "./direct.ts"
 import type { Reserve } from "./handovers.ts"
 import { changesOf } from "./laneChanges.ts"
 import * as Loaded from "./loadedLanes.ts"
@@ -48,7 +48,10 @@ export const makeEnqueueOne = Effect.fnUntraced(function*(
     if (placed === undefined) return nothing
     const slot = yield* slotOf(command, placed.value, reserve)
     if (slot === undefined) return nothing
-    const leased = yield* unlessConflict(store.enqueueLeased(placed.job, placed.lane, slot))
+    const leased = yield* withoutUnit(
+      "Scheduler.enqueue",
+      store.enqueueLeased(placed.job, placed.lane, slot)
+    )
     return leased === undefined ? nothing : [Result.succeed(placed.value), leased]
   })
 

@@ -38,7 +38,9 @@ export const jobsOf = (sql: SqlClient.SqlClient, { group, limit, running }: Grou
  * while the lane is locked, so the jobs are looked for again under the lock.
  */
 export const forgetLanes = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, group: GroupId, limit: number) {
-  yield* sql`SELECT 1 FROM scheduler_group WHERE id = ${group} FOR UPDATE`
+  const locked = yield* sql`SELECT 1 FROM scheduler_group WHERE id = ${group} FOR UPDATE`
+  // Others may create the group from here on, and its lanes must not be locked before it.
+  if (locked.length === 0) return 0
   const empty = yield* decodeIds(sql`
     SELECT lane.id FROM scheduler_lane AS lane
     WHERE lane.group_id = ${group} AND ${withoutJobs(sql)}
