@@ -9,7 +9,7 @@
  * `StorageFailedError` if the database fails.
  */
 import * as Backend from "@kinora/persistence/Backend"
-import { type CallOptions, type Layers, make, type Storage } from "@kinora/persistence/promise"
+import { type CallOptions, checkInputs, type Layers, make, type Storage } from "@kinora/persistence/promise"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { type Duration, Effect, Layer, Option, Redacted } from "effect"
@@ -17,6 +17,7 @@ import type { Metadata } from "./ApiKey.ts"
 import * as Service from "./ApiKeys.ts"
 import type { ApiKeysError as Refusal } from "./ApiKeysError.ts"
 import { ApiKeysError, errorOf } from "./internal/promise/errors.ts"
+import { inputs } from "./internal/promise/inputs.ts"
 import { type ApiKey, idOf, type NewKey, newKeyOf, recordOf, type Terms, termsOf } from "./internal/promise/records.ts"
 import * as MemoryApiKeyStore from "./MemoryApiKeyStore.ts"
 
@@ -129,7 +130,7 @@ export const createApiKeys = async (options: CreateApiKeysOptions): Promise<ApiK
     effect: (id: Effect.Success<ReturnType<typeof idOf>>) => Effect.Effect<A, Refusal | StorageError>
   ) => Effect.flatMap(idOf(owner, id), effect)
 
-  return {
+  return checkInputs<ApiKeys>({
     create: (key) =>
       call(key, ({ create }) => {
         const { createdBy, metadata, name, owner } = key
@@ -155,7 +156,7 @@ export const createApiKeys = async (options: CreateApiKeysOptions): Promise<ApiK
     forget: (query) => call(query, ({ forget }) => forget(query.owner), Number),
     close,
     [Symbol.asyncDispose]: close
-  }
+  }, inputs)
 }
 
 // -----------------------------------------------------------------------------

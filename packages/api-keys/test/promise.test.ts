@@ -112,3 +112,20 @@ it("rejects an invalid prefix, a transaction, and a call whose signal has aborte
   assert.match(String(await errorOf(keys.create({ ...key, signal }))), /the request ended/)
   assert.deepStrictEqual(await keys.list({ owner: "ada" }), [])
 })
+
+it("rejects input of programs without types that has the wrong types", async () => {
+  await using keys = await createApiKeys({ memory: true })
+  const wrong = [
+    ["create", { owner: "ada" }, "name of create"],
+    ["create", { owner: "ada", name: "ci", expiresAt: "2030-01-01" }, "expiresAt of create"],
+    ["verify", undefined, "the argument of verify"]
+  ] as const
+  for (const [method, input, what] of wrong) {
+    const error = await Reflect.apply(Reflect.get(keys, method), keys, [input]).then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    assert.instanceOf(error, TypeError)
+    assert.include(String(error), `Expected ${what} to be`)
+  }
+})

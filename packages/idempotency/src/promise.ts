@@ -9,7 +9,7 @@
  * refused, and a `StorageFailedError` if the database fails.
  */
 import * as Backend from "@kinora/persistence/Backend"
-import { type CallOptions, type Layers, make, type Storage } from "@kinora/persistence/promise"
+import { type CallOptions, checkInputs, type Layers, make, type Storage } from "@kinora/persistence/promise"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Layer, type Schema } from "effect"
 import { Digest } from "effect/crypto"
@@ -19,6 +19,7 @@ import * as Service from "./Idempotency.ts"
 import { type IdempotencyError as Refusal, KeyReused } from "./IdempotencyError.ts"
 import * as IdempotencyKey from "./IdempotencyKey.ts"
 import { errorOf, InvalidKeyError, KeyReusedError } from "./internal/promise/errors.ts"
+import { inputs } from "./internal/promise/inputs.ts"
 import { makeResponses, type Responses } from "./internal/promise/responses.ts"
 import * as MemoryIdempotencyStore from "./MemoryIdempotencyStore.ts"
 import * as ResponsesService from "./Responses.ts"
@@ -125,7 +126,7 @@ export const createIdempotency = async (options: CreateIdempotencyOptions): Prom
       thrown
     )
 
-  return {
+  return checkInputs<Idempotency>({
     once: async (request, work) => {
       const { signal, tx } = request
       signal?.throwIfAborted()
@@ -169,7 +170,7 @@ export const createIdempotency = async (options: CreateIdempotencyOptions): Prom
     ...makeResponses(runtime),
     close,
     [Symbol.asyncDispose]: close
-  }
+  }, inputs)
 }
 
 // -----------------------------------------------------------------------------

@@ -113,3 +113,19 @@ it("forgets the claims and responses of a scope", async () => {
     reference: "order-2"
   })
 })
+
+it("rejects input of programs without types that has the wrong types", async () => {
+  await using idempotency = await createIdempotency({ memory: true })
+  const wrong = [
+    ["claim", { body: null }, "scope of claim"],
+    ["begin", { scope: "ada", key: 1, body: null }, "key of begin"]
+  ] as const
+  for (const [method, input, what] of wrong) {
+    const error = await Reflect.apply(Reflect.get(idempotency, method), idempotency, [input]).then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    assert.instanceOf(error, TypeError)
+    assert.include(String(error), `Expected ${what} to be`)
+  }
+})

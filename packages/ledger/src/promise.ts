@@ -8,12 +8,13 @@
  * refused, and a `StorageFailedError` if the database fails.
  */
 import * as Backend from "@kinora/persistence/Backend"
-import { type CallOptions, type Layers, make, type Plain, type Storage } from "@kinora/persistence/promise"
+import { type CallOptions, checkInputs, type Layers, make, type Plain, type Storage } from "@kinora/persistence/promise"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { DateTime, type Duration, Effect, Layer } from "effect"
 import type * as Books from "./Books.ts"
 import { errorOf } from "./internal/promise/errors.ts"
+import { inputs } from "./internal/promise/inputs.ts"
 import * as Service from "./Ledger.ts"
 import type { LedgerError as Refusal } from "./LedgerError.ts"
 import { LotId } from "./Lot.ts"
@@ -158,7 +159,7 @@ export const createLedger = async (options: CreateLedgerOptions): Promise<Ledger
     return run(Effect.flatMap(time, (at) => Service.Ledger.use((ledger) => effect(ledger, at))), command, errorOf)
   }
 
-  return {
+  return checkInputs<Ledger>({
     charge: (command) =>
       call(command, ({ charge }, at) => {
         const { account, metadata, reference } = command
@@ -212,7 +213,7 @@ export const createLedger = async (options: CreateLedgerOptions): Promise<Ledger
     verify: (query = {}) => call(query, ({ verify }) => verify({ account: query.account })),
     close,
     [Symbol.asyncDispose]: close
-  }
+  }, inputs)
 }
 
 // -----------------------------------------------------------------------------

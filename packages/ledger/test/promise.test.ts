@@ -156,3 +156,20 @@ it("returns metadata unchanged, also with names that values of Effect have", asy
     assert.deepStrictEqual<unknown>(entry!.metadata, metadata)
   }
 })
+
+it("rejects input of programs without types that has the wrong types", async () => {
+  await using ledger = await createLedger({ memory: true })
+  const wrong = [
+    ["charge", { reference: "job", credits: 4 }, "account of charge"],
+    ["grant", { account: "ada", reference: "order", kind: "addon", credits: 4 }, "expiresAt of grant"],
+    ["refund", undefined, "the argument of refund"]
+  ] as const
+  for (const [method, input, what] of wrong) {
+    const error = await Reflect.apply(Reflect.get(ledger, method), ledger, [input]).then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    assert.instanceOf(error, TypeError)
+    assert.include(String(error), `Expected ${what} to be`)
+  }
+})

@@ -7,6 +7,7 @@ export {
   type Fields,
   ownMessage
 } from "./internal/promise/errors.ts"
+export { checkInputs, type FieldType, type Inputs } from "./internal/promise/inputs.ts"
 export { type Plain, toPlain } from "./internal/promise/plain.ts"
 export { runPromise } from "./internal/promise/run.ts"
 export { type TelemetryOptions, withTelemetry } from "./internal/promise/telemetry.ts"

@@ -15,6 +15,7 @@ import type * as Migrations from "./Migrations.ts"
 import { StorageError } from "./StorageError.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 
+export { checkInputs, type FieldType, type Inputs } from "./internal/promise/inputs.ts"
 export { type Plain, toPlain } from "./internal/promise/plain.ts"
 export type { TelemetryOptions } from "./internal/promise/telemetry.ts"
 

@@ -10,6 +10,7 @@
 import * as Backend from "@kinora/persistence/Backend"
 import {
   type CallOptions,
+  checkInputs,
   type Layers,
   make,
   type Plain,
@@ -20,6 +21,7 @@ import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Layer } from "effect"
 import * as Budgets from "./Budget.ts"
 import * as NoUnits from "./internal/noUnits.ts"
+import { inputs } from "./internal/promise/inputs.ts"
 import * as Client from "./internal/redis/client.ts"
 import type { RedisClient } from "./internal/redis/client.ts"
 import * as Service from "./Limits.ts"
@@ -109,7 +111,7 @@ export const createLimits = async (options: CreateLimitsOptions): Promise<Limits
     layersOf(options),
     "redis" in options ? { ...options, memory: true } : options
   )
-  return {
+  return checkInputs<Limits>({
     hit: (hit) => run(RateLimits.RateLimit.use((service) => service.hit(hit)), hit, unrefused),
     hitAll: (hits, options = {}) => run(RateLimits.RateLimit.use(({ hitAll }) => hitAll(hits)), options, unrefused),
     peek: (hit) => run(RateLimits.RateLimit.use(({ peek }) => peek(hit)), hit, unrefused),
@@ -147,7 +149,7 @@ export const createLimits = async (options: CreateLimitsOptions): Promise<Limits
     used: (query) => run(Budgets.Budget.use(({ used }) => used(query.key)), query, unrefused),
     close,
     [Symbol.asyncDispose]: close
-  }
+  }, inputs)
 }
 
 // -----------------------------------------------------------------------------

@@ -80,3 +80,21 @@ it("forgets the counter, the amounts and the leases of a key", async () => {
   assert.strictEqual(await limits.held({ key }), 0)
   assert.isTrue((await limits.hit(search)).accepted)
 })
+
+it("rejects input of programs without types that has the wrong types", async () => {
+  await using limits = await createLimits({ memory: true })
+  const wrong = [
+    ["hit", {}, "key of hit"],
+    ["hit", { key: "ada", limit: "5" }, "limit of hit"],
+    ["hitAll", [{ key: "ada" }], "limit of item 0 of hitAll"],
+    ["acquireFor", { key: "ada", max: 1, lasts: "soon" }, "lasts of acquireFor"]
+  ] as const
+  for (const [method, input, what] of wrong) {
+    const error = await Reflect.apply(Reflect.get(limits, method), limits, [input]).then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    assert.instanceOf(error, TypeError)
+    assert.include(String(error), `Expected ${what} to be`)
+  }
+})

@@ -9,13 +9,14 @@
  * `code` if it is refused, and a `StorageFailedError` if the database fails.
  */
 import * as Backend from "@kinora/persistence/Backend"
-import { type CallOptions, type Layers, make, type Plain, type Storage } from "@kinora/persistence/promise"
+import { type CallOptions, checkInputs, type Layers, make, type Plain, type Storage } from "@kinora/persistence/promise"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type Duration, Effect, Layer, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as CronSchedule from "./CronSchedule.ts"
 import { errorOf } from "./internal/promise/errors.ts"
 import { type Handlers, handlersOf, kindOf } from "./internal/promise/handlers.ts"
+import { inputs } from "./internal/promise/inputs.ts"
 import { scheduleOf, type ScheduleOptions, type Schedules } from "./internal/promise/schedules.ts"
 import type { CapCommand, Delay, Enqueue } from "./internal/requests.ts"
 import type * as Store from "./internal/storeTypes.ts"
@@ -150,7 +151,7 @@ export const createScheduler = async (options: CreateSchedulerOptions): Promise<
     effect: (scheduler: Service.Scheduler["Service"]) => Effect.Effect<A, Refusal | StorageError>
   ) => runtime.run(Service.Scheduler.use(effect), options, errorOf)
 
-  return {
+  return checkInputs<Scheduler>({
     enqueue: (command) => {
       const { kind, pool, signal, tx, ...rest } = command
       const id = command.job === undefined
@@ -194,7 +195,7 @@ export const createScheduler = async (options: CreateSchedulerOptions): Promise<
     },
     close: runtime.close,
     [Symbol.asyncDispose]: runtime.close
-  }
+  }, inputs)
 }
 
 // -----------------------------------------------------------------------------

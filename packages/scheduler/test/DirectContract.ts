@@ -12,7 +12,7 @@ import type { ClaimedJob } from "../src/Job.ts"
 import * as Lanes from "../src/Lanes.ts"
 import * as Scheduler from "../src/Scheduler.ts"
 import { SchedulerStore } from "../src/SchedulerStore.ts"
-import { type Backend } from "./Fixture.ts"
+import type { Backend } from "./Fixture.ts"
 
 const runs = 40
 

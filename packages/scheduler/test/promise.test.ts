@@ -281,3 +281,20 @@ it("gives the metrics of its workers the prefix of the program", async () => {
   const metrics = await Effect.runPromise(Effect.provide(Metric.snapshot, registry))
   assert.deepStrictEqual(metrics.map(({ id }) => id), ["shop_worker_slots"])
 })
+
+it("rejects input of programs without types that has the wrong types", async () => {
+  await using scheduler = await createScheduler({ memory: true })
+  const wrong = [
+    ["enqueue", { lane: "ada", group: "ada", kind: "render", payload: null, cap: "1" }, "cap of enqueue"],
+    ["setCap", {}, "lane of setCap"],
+    ["find", [1], "item 0 of find"]
+  ] as const
+  for (const [method, input, what] of wrong) {
+    const error = await Reflect.apply(Reflect.get(scheduler, method), scheduler, [input]).then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    assert.instanceOf(error, TypeError)
+    assert.include(String(error), `Expected ${what} to be`)
+  }
+})

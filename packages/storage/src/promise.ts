@@ -8,12 +8,13 @@
  * Every call has the rules of the services `BlobStore` and `UrlSigner`. A call that fails throws a `BlobError` with a
  * `code`.
  */
-import { runPromise, type TelemetryOptions, withTelemetry } from "@kinora/persistence/PromiseApi"
+import { checkInputs, runPromise, type TelemetryOptions, withTelemetry } from "@kinora/persistence/PromiseApi"
 import { Context, Data, DateTime, Effect, Layer, ManagedRuntime, Redacted, Stream } from "effect"
 import { BlobError as Failure, OutOfRange } from "./BlobError.ts"
 import * as Service from "./BlobStore.ts"
 import * as FileBlobStore from "./FileBlobStore.ts"
 import { errorOf } from "./internal/promise/errors.ts"
+import { inputs } from "./internal/promise/inputs.ts"
 import * as ResponsiveBlobStore from "./ResponsiveBlobStore.ts"
 import * as Signer from "./UrlSigner.ts"
 
@@ -74,7 +75,7 @@ export const createBlobStore = async (options: CreateBlobStoreOptions): Promise<
   const run = <A, E>(effect: Effect.Effect<A, E>, signal: AbortSignal | undefined, errorOf: (failure: E) => unknown) =>
     runPromise(Effect.provideContext(effect, context), signal, errorOf)
   const close = () => runtime.dispose()
-  return {
+  return checkInputs<BlobStore>({
     put: (key, source, { bytesMax, contentType, signal }) =>
       run(blobs.put(key, streamOf(source), { bytesMax, contentType }), signal, thrown),
     get: (key, { range, signal } = {}) => {
@@ -88,7 +89,7 @@ export const createBlobStore = async (options: CreateBlobStoreOptions): Promise<
     delete: (keys, { signal } = {}) => run(blobs.delete(keys), signal, errorOf),
     close,
     [Symbol.asyncDispose]: close
-  }
+  }, inputs)
 }
 
 /** Signs and verifies links, like the service `UrlSigner`. */

@@ -164,3 +164,19 @@ it("signs links that are valid until they expire", () => {
   assert.strictEqual(older.verify("/results/1", signer.sign("/results/1", expiresAt), expiresAt), "Wrong")
   assert.throws(() => createUrlSigner({ keys: ["short"] }), /at least 32 bytes/)
 })
+
+it("rejects input of programs without types that has the wrong types", async () => {
+  await using blobs = await createBlobStore({ memory: true })
+  const wrong = [
+    ["head", undefined, "the argument of head"],
+    ["delete", "a", "the argument of delete"]
+  ] as const
+  for (const [method, input, what] of wrong) {
+    const error = await Reflect.apply(Reflect.get(blobs, method), blobs, [input]).then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    assert.instanceOf(error, TypeError)
+    assert.include(String(error), `Expected ${what} to be`)
+  }
+})

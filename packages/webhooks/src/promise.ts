@@ -9,7 +9,15 @@
  * `code` if it is refused, and a `StorageFailedError` if the database fails.
  */
 import type { AddressGuardOptions } from "@kinora/address-guard/AddressGuard"
-import { type CallOptions, type Layers, make, type Plain, type Storage, toPlain } from "@kinora/persistence/promise"
+import {
+  type CallOptions,
+  checkInputs,
+  type Layers,
+  make,
+  type Plain,
+  type Storage,
+  toPlain
+} from "@kinora/persistence/promise"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { DateTime, type Duration, Effect, Layer, Redacted, type Schema } from "effect"
 import { type Delivery, DeliveryId, type Send } from "./Delivery.ts"
@@ -17,6 +25,7 @@ import * as DeliveryWorker from "./DeliveryWorker.ts"
 import { type Endpoint, EndpointId } from "./Endpoint.ts"
 import type { Event, NewEvent } from "./Event.ts"
 import { errorOf } from "./internal/promise/errors.ts"
+import { inputs } from "./internal/promise/inputs.ts"
 import * as Wakeup from "./Wakeup.ts"
 import * as Service from "./Webhooks.ts"
 import type { WebhooksError as Refusal } from "./WebhooksError.ts"
@@ -147,7 +156,7 @@ export const createWebhooks = async (options: CreateWebhooksOptions): Promise<We
       (service) => Effect.flatMap(parse(EndpointId, "an endpoint", options.endpoint), (id) => effect(service, id))
     )
 
-  return {
+  return checkInputs<Webhooks>({
     create: (endpoint) => call(endpoint, ({ create }) => create(endpoint.account, endpoint)),
     list: (query) => call(query, ({ list }) => list(query.account)),
     get: (query) => callEndpoint(query, ({ get }, id) => get(query.account, id)),
@@ -198,7 +207,7 @@ export const createWebhooks = async (options: CreateWebhooksOptions): Promise<We
     },
     close: runtime.close,
     [Symbol.asyncDispose]: runtime.close
-  }
+  }, inputs)
 }
 
 // -----------------------------------------------------------------------------

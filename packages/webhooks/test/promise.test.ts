@@ -126,6 +126,22 @@ it("throws a typed error for each refusal", async () => {
   assert.match(String(await wrongId), /TypeError: Expected the id of an endpoint/)
 })
 
+it("rejects input of programs without types that has the wrong types", async () => {
+  await using webhooks = await createWebhooks({ memory: true, keys })
+  const wrong = [
+    ["publish", { type: "order.paid", data: {} }, "account of publish"],
+    ["create", { account: "ada" }, "url of create"]
+  ] as const
+  for (const [method, input, what] of wrong) {
+    const error = await Reflect.apply(Reflect.get(webhooks, method), webhooks, [input]).then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    assert.instanceOf(error, TypeError)
+    assert.include(String(error), `Expected ${what} to be`)
+  }
+})
+
 const reasonOf = (error: unknown) => (error as Webhook.VerificationError).reason
 
 const codeOf = (error: unknown) => (error as { readonly code: string }).code

@@ -8,7 +8,7 @@ import { auditTests } from "./audits.ts"
 import { cancelTests, overdueTests } from "./cancels.ts"
 import { concurrentDelayTests, delayUnitTests, dueInTests } from "./delayedUnits.ts"
 import { cancelledDelayTests, delayTests, dueOrderTests, fullQueueTests } from "./delays.ts"
-import { concurrentForgetTests, forgetTests } from "./forgets.ts"
+import { concurrentForgetTests, forgetTests, forgottenRunTests } from "./forgets.ts"
 import { jobIdTests, keptJobIdTests, refusedJobIdTests } from "./jobIds.ts"
 import { decisionTests, enqueuedTests, slotTests } from "./lanes.ts"
 import { endedLeaseTests, leaseTests, rescueTests } from "./leases.ts"
@@ -74,7 +74,7 @@ export const parts: Readonly<Record<string, ReadonlyArray<(test: Register) => vo
   ],
   "priorities": [priorityTests, keptPriorityTests, concurrentPriorityTests, swappedPriorityTests],
   "swaps": [swapTests, concurrentSwapTests],
-  "forgotten groups": [forgetTests, concurrentForgetTests],
+  "forgotten groups": [forgetTests, forgottenRunTests, concurrentForgetTests],
   "schedules": [tickTests, aheadTests, undoneTickTests, advanceTests]
 }
 

@@ -37,7 +37,10 @@ export const forgetTests = (test: Register): void => {
       assert.strictEqual((yield* enqueue(world.job({ unique }))).state, "queued")
       assert.isTrue(yield* isStored(world.group))
     }))
+}
 
+/** Registers tests of jobs that run, or have run. */
+export const forgottenRunTests = (test: Register): void => {
   test("leaves running jobs, which end as ever, and is complete when it is called again", () =>
     Effect.gen(function*() {
       const { enqueue, forget, settle, verify } = yield* Scheduler
