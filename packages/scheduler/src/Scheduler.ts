@@ -49,7 +49,7 @@ export class Scheduler extends Context.Service<
      * surrounding unit of work ends, in the order groups, lanes, jobs. Call it inside a
      * unit, once, after all locks that come before lanes (idempotency keys, accounts) and
      * before rows of your own that belong to a job. Creates a missing lane of `lanes` with a cap of
-     * 0. Dies outside of a unit, and if a lane belongs to another group.
+     * 0. Dies outside of a unit, and if a lane of `lanes` belongs to another group.
      */
     readonly load: (request: LoadRequest) => Effect.Effect<Lanes.Lanes, StorageError>
 

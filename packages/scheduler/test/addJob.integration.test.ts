@@ -1,5 +1,5 @@
 /** Jobs that are added in SQL. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { PgProgram } from "@kinora/testkit"
 import { createScheduler, type Job, type Scheduler } from "../src/promise.ts"
 
@@ -121,6 +121,28 @@ for (const schema of [undefined, "jobs"]) {
         const error = await add("ada/draw", 1, `, job => '${id}'`).catch((error: unknown) => error)
         assert.match(String(error), /The id of a job has 1 to 255 characters/)
       }
+    })
+
+    it("fails if the lane is forgotten while it waits, and adds the job when it is repeated", async () => {
+      await add("lea/draw", 1)
+      const adding = await program.inTransaction(async (tx) => {
+        assert.deepStrictEqual(await scheduler.forget({ group: "lea", tx }), { jobs: 1, left: 0 })
+        const adding = add("lea/draw", 2).catch((error: unknown) => error)
+        await vi.waitFor(async () => {
+          const { rows } = await program.pool.query(
+            "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+          )
+          assert.strictEqual(rows.length, 1)
+        }, { timeout: 30_000, interval: 20 })
+        return { adding }
+      })
+      assert.deepInclude(await adding.adding, { code: "23503" })
+      const job = await add("lea/draw", 2)
+      assert.deepStrictEqual((await scheduler.find([job])).map(({ group, state }) => [group, state]), [[
+        "lea",
+        "delayed"
+      ]])
+      assert.deepStrictEqual(await scheduler.verify(), [])
     })
 
     it("refuses a lane of another group", async () => {

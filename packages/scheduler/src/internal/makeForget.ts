@@ -45,9 +45,10 @@ export const makeForget = Effect.fnUntraced(function*(
         return found
       })
     yield* Deletion.inSets({ name: "Scheduler.forget", limit, run: endJobs })
+    // Before the lanes, since a lane stays whose job ends after they were deleted.
+    const left = yield* store.jobsOf({ group, limit, running: true })
     const deleteLanes = (limit: number) => atomically(store.forgetLanes(group, limit))
     yield* Deletion.inSets({ name: "Scheduler.forget", limit, run: deleteLanes })
-    const left = yield* store.jobsOf({ group, limit, running: true })
     const forgotten: Forgotten = { jobs, left: left.length }
     return forgotten
   })

@@ -8,7 +8,7 @@ import type { GroupId, LaneId } from "./ids.ts"
 import { changesOf } from "./laneChanges.ts"
 import * as Loaded from "./loadedLanes.ts"
 import type { LoadRequest } from "./requests.ts"
-import type { JobSlot } from "./storeTypes.ts"
+import type { JobSlot, WantedLane } from "./storeTypes.ts"
 import { idOf, keyOf, type UniqueKey } from "./uniqueKeys.ts"
 
 /** Creates `Scheduler.load`. */
@@ -19,11 +19,10 @@ export const makeLoad = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefa
   return Effect.fn("Scheduler.load")(function*({ jobs = [], lanes = [] }: LoadRequest) {
     // Outside of a unit the locks would end before anything is decided.
     if (!(yield* isOpen)) return yield* Effect.die(new Error("Scheduler.load was called outside of a unit of work"))
-    const groupOf = groupsOf([...lanes, ...jobs])
-    const named = new Set(lanes.map(({ lane }) => lane))
+    const wanted = lanesOf(lanes, jobs)
     const state = yield* store.load({
-      groups: Array.from(new Set(groupOf.values())),
-      lanes: Array.from(groupOf, ([lane, group]) => ({ lane, group, isCreated: named.has(lane) })),
+      groups: Array.from(new Set(wanted.map(({ group }) => group))),
+      lanes: wanted,
       jobs: Array.from(new Set(jobs.map(({ job }) => job))),
       keys: keysOf(lanes)
     })
@@ -60,6 +59,18 @@ export const makeSaveAndClaim = Effect.gen(function*() {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** The lanes that are named, and those of jobs. */
+const lanesOf = (
+  lanes: NonNullable<LoadRequest["lanes"]>,
+  jobs: NonNullable<LoadRequest["jobs"]>
+): ReadonlyArray<WantedLane> => {
+  const named = groupsOf(lanes)
+  const others = jobs.filter(({ group, lane }) => named.get(lane) !== group).map(({ group, lane }) =>
+    [`${lane.length}:${lane}${group}`, { lane, group, isCreated: false }] as const
+  )
+  return [...Array.from(named, ([lane, group]) => ({ lane, group, isCreated: true })), ...new Map(others).values()]
+}
 
 /** The group of each lane. Throws if a lane is given with two groups. */
 const groupsOf = (addresses: ReadonlyArray<{ readonly lane: LaneId; readonly group: GroupId }>) => {

@@ -1,5 +1,6 @@
 /** Tests of groups that are forgotten. */
 import { assert } from "@effect/vitest"
+import * as Decision from "@kinora/persistence/Decision"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Result } from "effect"
 import * as Lanes from "../../Lanes.ts"
@@ -105,6 +106,28 @@ export const concurrentForgetTests = (test: Register): void => {
       )
       assert.deepStrictEqual(forgotten, { jobs: 2, left: 0 })
       assert.deepStrictEqual(yield* Effect.forEach(jobs, ({ job }) => stateOf(job)), ["queued", "pending"])
+      assert.deepStrictEqual(yield* verify, [])
+    }))
+
+  test("refuses a late settlement in a lane that another group has since then, and those of others are stored", () =>
+    Effect.gen(function*() {
+      const { enqueue, forget, load, save, settle, verify } = yield* Scheduler
+      const { atomically } = yield* UnitOfWork
+      const [world, other] = [yield* makeWorld, yield* makeWorld]
+      yield* enqueue(world.job())
+      const [late] = yield* world.claim()
+      yield* forget({ group: world.group, abort: true })
+      yield* enqueue(other.job({ lane: world.lane }))
+      yield* enqueue(other.job())
+      const [same, apart] = yield* other.claim()
+      assert.strictEqual((yield* refusal(settle(late!)))._tag, "LeaseLost")
+      const jobs = [apart!, late!, same!]
+      const settled = yield* atomically(Effect.gen(function*() {
+        const { results, state } = Decision.all(yield* load({ jobs }), jobs, Lanes.settle)
+        yield* save(state)
+        return results.map(Result.isSuccess)
+      }))
+      assert.deepStrictEqual(settled, [true, false, true])
       assert.deepStrictEqual(yield* verify, [])
     }))
 

@@ -19,15 +19,19 @@ import type { Tables } from "./tables.ts"
 /** Reads lanes with their groups, and jobs. Creates missing lanes that are wanted. */
 export const load = ({ delayed, groups, jobs, keys, lanes }: Tables, request: StoreRequest): LanesState => {
   for (const { group, isCreated, lane } of request.lanes) {
+    if (!isCreated) continue
     const found = lanes.get(lane)
     if (found !== undefined && found.group !== group) throw new LaneMoved(lane, found.group, group)
-    if (found !== undefined || !isCreated) continue
+    if (found !== undefined) continue
     lanes.set(lane, emptyLane(lane, group))
     if (!groups.has(group)) groups.set(group, { group, waiting: 0 })
   }
   return {
     groups: request.groups.flatMap((group) => groups.get(group) ?? []),
-    lanes: request.lanes.flatMap(({ lane }) => lanes.get(lane) ?? []),
+    lanes: request.lanes.flatMap(({ group, lane }) => {
+      const found = lanes.get(lane)
+      return found?.group === group ? [found] : []
+    }),
     jobs: request.jobs.flatMap((job) => {
       const late = delayed.get(job)
       return jobs.get(job) ?? (late === undefined ? [] : Delays.placeOfDelayed(late))

@@ -18,17 +18,21 @@ export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, reques
     yield* createLanes(sql, groups, lanes.filter(({ isCreated }) => isCreated))
     rows = yield* lockLanes(sql, lanes)
   }
-  const groupOf = new Map(lanes.map(({ group, lane }) => [lane, group]))
-  for (const { group, lane } of rows) {
-    const wanted = groupOf.get(lane)
-    if (wanted !== undefined && wanted !== group) return yield* Effect.die(new LaneMoved(lane, group, wanted))
+  const found = new Map(rows.map((row) => [row.lane, row]))
+  for (const { group, isCreated, lane } of lanes) {
+    const stored = found.get(lane)?.group ?? group
+    if (isCreated && stored !== group) return yield* Effect.die(new LaneMoved(lane, stored, group))
   }
+  const own = lanes.flatMap(({ group, lane }) => {
+    const stored = found.get(lane)
+    return stored?.group === group ? [stored] : []
+  })
   const state: LanesState = {
     groups: Array.from(
-      new Map(rows.map(({ group, groupWaiting }) => [group, groupWaiting])),
+      new Map(own.map(({ group, groupWaiting }) => [group, groupWaiting])),
       ([group, waiting]) => ({ group, waiting })
     ),
-    lanes: rows,
+    lanes: own,
     jobs: jobs.length === 0 ? [] : yield* lockJobs(sql, jobs),
     keys: keys.length === 0 ? [] : yield* findHolders(sql, keys)
   }

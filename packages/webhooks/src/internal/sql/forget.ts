@@ -9,16 +9,17 @@ import { deleteEvents } from "./sweep.ts"
 type Sql = SqlClient.SqlClient
 
 /**
- * Removes the endpoints of an account, then deletes up to `limit` rows of one endpoint after the other. Returns the number of
- * deliveries, lines and endpoints. An endpoint stays until its deliveries and its log are deleted, because they have no account.
+ * Removes the endpoints of an account, then deletes up to `limit` rows: deliveries, then the lines of one endpoint after the other.
+ * Returns the number of deliveries, lines and endpoints. An endpoint stays until its deliveries and its log are deleted, because
+ * they have no account.
  */
 export const forget = Effect.fnUntraced(function*(sql: Sql, account: string, limit: number) {
   yield* lockAccount(sql, account)
   const live = yield* idRows(lockLive(sql, account))
   if (live.length > 0) yield* remove(sql, live.map(({ id }) => id))
-  let deleted = 0
-  for (const { id } of yield* idRows(lockRemoved(sql, account))) {
-    if (deleted < limit) deleted += yield* deleteDeliveries(sql, id, limit - deleted)
+  const removed = (yield* idRows(lockRemoved(sql, account))).map(({ id }) => id)
+  let deleted = removed.length === 0 ? 0 : yield* deleteDeliveries(sql, removed, limit)
+  for (const id of removed) {
     if (deleted < limit) deleted += yield* deleteLines(sql, id, limit - deleted)
     if (deleted < limit) deleted += yield* deleteEndpoint(sql, id)
   }
@@ -45,18 +46,44 @@ const remove = (sql: Sql, endpoints: ReadonlyArray<string>) =>
     UPDATE webhooks_endpoint SET is_removed = true WHERE id = ANY(${Rows.array("uuid", endpoints)})
   `
 
-/** Also those that a worker has claimed: their outcome is not stored. */
-const deleteDeliveries = Effect.fnUntraced(function*(sql: Sql, endpoint: string, limit: number) {
-  const deliveries = yield* idRows(sql`
-    DELETE FROM webhooks_delivery
-    WHERE id = ANY(ARRAY(
-      SELECT id FROM webhooks_delivery WHERE endpoint_id = ${endpoint} ORDER BY id LIMIT ${limit} FOR UPDATE
-    ))
-    RETURNING event_id AS id
-  `)
-  if (deliveries.length > 0) yield* deleteEvents(sql, [...new Set(deliveries.map(({ id }) => id))])
-  return deliveries.length
+/**
+ * Also those that a worker has claimed: their outcome is not stored. Locks in the order of ids, regardless of the endpoints, as a
+ * settlement does, and all of them before the events, as a sweep does. Looks again if others have deleted some of them meanwhile.
+ */
+const deleteDeliveries = Effect.fnUntraced(function*(sql: Sql, endpoints: ReadonlyArray<string>, limit: number) {
+  let deleted = 0
+  while (deleted < limit) {
+    const found = yield* idRows(selectFirst(sql, endpoints, limit - deleted))
+    if (found.length === 0) break
+    const events = yield* idRows(sql`
+      DELETE FROM webhooks_delivery
+      WHERE id = ANY(ARRAY(
+        SELECT id FROM webhooks_delivery
+        WHERE id = ANY(${Rows.array("uuid", found.map(({ id }) => id))})
+        ORDER BY id
+        FOR UPDATE
+      ))
+      RETURNING event_id AS id
+    `)
+    if (events.length > 0) yield* deleteEvents(sql, [...new Set(events.map(({ id }) => id))])
+    const isLast = found.length < limit - deleted
+    deleted += events.length
+    if (isLast) break
+  }
+  return deleted
 })
+
+/** Reads up to `limit` deliveries of each endpoint from the index. */
+const selectFirst = (sql: Sql, endpoints: ReadonlyArray<string>, limit: number) =>
+  sql`
+    SELECT delivery.id
+    FROM unnest(${Rows.array("uuid", endpoints)}) AS endpoint (id)
+    CROSS JOIN LATERAL (
+      SELECT id FROM webhooks_delivery WHERE endpoint_id = endpoint.id ORDER BY id LIMIT ${limit}
+    ) AS delivery
+    ORDER BY delivery.id
+    LIMIT ${limit}
+  `
 
 const deleteLines = (sql: Sql, endpoint: string, limit: number) =>
   Effect.map(
