@@ -1,8 +1,7 @@
 /** Statements without a unit of work whose database does not respond. */
-import { assert, it } from "@effect/vitest"
+import { assert, it, vi } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { Effect, Fiber, Layer } from "effect"
-import { vi } from "vitest"
 import { makeWorld, takeLease } from "../src/internal/contract/world.ts"
 import * as MemorySchedulerStore from "../src/MemorySchedulerStore.ts"
 import * as Scheduler from "../src/Scheduler.ts"
