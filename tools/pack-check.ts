@@ -30,8 +30,8 @@ Builds and packs all public packages, then checks each (or those named, with or 
   run       every block that needs at most a Postgres runs on Node 22 and on the Node of this repository, and prints
             what the README says
   pnpm      the first block of the README prints something, installed with pnpm by the command of the README
-  program   of packages with commands, instead of an example: each prints its help
-  pages     of the console, instead of an example: a server that is installed from tarballs serves it
+  program   of packages with commands, instead of pnpm: each prints its help
+  pages     of the console, instead of pnpm: a server that is installed from tarballs serves it
 
 Options:
   --json    one JSON document on standard output; progress goes to standard error
@@ -46,7 +46,7 @@ const consoleName = "@kinora/console"
 interface Package extends Modules {
   readonly version: string
   readonly directory: string
-  /** Names of its programs. A package with programs has no example in its README. */
+  /** Names of its programs. The first block of the README of a package with programs is not installed with pnpm. */
   readonly programs: ReadonlyArray<string>
 }
 
@@ -100,7 +100,7 @@ const main = async (): Promise<number> => {
     const packed = await pack(all, directory)
     const [examples, readmes] = await Promise.all([
       readExamples(chosen),
-      Promise.all(chosen.filter(hasExamples).map(packBlocks.read))
+      Promise.all(chosen.map(packBlocks.read))
     ])
     say("Installing the tarballs with npm and with pnpm")
     await Promise.all([install(packed, readmes, directory), installForPnpm(packed, examples, directory)])
@@ -242,11 +242,12 @@ const check = async (
       listed("types", self.entryPoints.length === 0 ? [] : await lintTarball.inTypes(tarball, self.entryPoints)),
       listed("import", failed.get(self.name)!),
       listed("private", internals.get(self.name)!),
+      ...blocksOf(self, blocks),
       ...await (self.name === consoleName
         ? [listed("pages", await servedPages.problemsOf(join(directory, "node_modules/.bin/kinora-server"), directory))]
         : self.programs.length > 0
         ? checkPrograms(self.programs, directory)
-        : checkReadme(self, blocks, directory))
+        : checkExample(self, directory))
     ]
   }
 }
@@ -265,13 +266,11 @@ const checkPrograms = (programs: ReadonlyArray<string>, directory: string): Prom
     return { name: "program", passed: passed && stdout.includes(program), output }
   }))
 
-const checkReadme = async (
-  { name }: Package,
-  { compiled, ran }: packRuns.Blocks,
-  directory: string
-): Promise<ReadonlyArray<Check>> => [
-  listed("compile", compiled.get(name)!),
-  listed("run", ran.get(name)!),
+/** Returns no checks for a README without blocks. */
+const blocksOf = ({ name }: Package, { compiled, ran }: packRuns.Blocks): ReadonlyArray<Check> =>
+  compiled.has(name) ? [listed("compile", compiled.get(name)!), listed("run", ran.get(name)!)] : []
+
+const checkExample = async ({ name }: Package, directory: string): Promise<ReadonlyArray<Check>> => [
   { name: "pnpm", ...await runExample("example.ts", join(directory, "pnpm", folderOf(name)), run) }
 ]
 

@@ -18,10 +18,9 @@ export interface Blocks {
 }
 
 /** Compiles all blocks, then runs those that need at most a Postgres, each with an empty database. */
-export const checkAll = async (
-  readmes: ReadonlyArray<PackedReadme>,
-  directory: string
-): Promise<Blocks> => {
+export const checkAll = async (all: ReadonlyArray<PackedReadme>, directory: string): Promise<Blocks> => {
+  const readmes = all.filter(({ blocks }) => blocks.length > 0)
+  if (readmes.length === 0) return { compiled: new Map(), ran: new Map(), notRun: new Map() }
   const compiled = await compile(readmes, directory)
   const programs = [
     ["24", join(root, "node_modules/node/bin/node")],
