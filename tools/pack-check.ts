@@ -2,15 +2,18 @@
  * Checks every public package as its users get it: packed, installed in another project, imported by a plain `node`.
  * In the workspace the condition `@kinora/source` hides what a tarball lacks.
  */
-import { execFile } from "node:child_process"
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
-import { availableParallelism, tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { expectSuccess, root, run } from "./commands.ts"
+import { inParallel } from "./inParallel.ts"
 import * as lintTarball from "./lintTarball.ts"
 import * as moduleImports from "./moduleImports.ts"
+import * as packBlocks from "./packBlocks.ts"
 import { folderOf, installWithPnpm, type PackedExample, readVersions, runExample } from "./packExamples.ts"
 import { checkImports, type Imports, type Modules } from "./packImports.ts"
+import * as packRuns from "./packRuns.ts"
 import * as readmeExample from "./readmeExample.ts"
 import * as servedPages from "./servedPages.ts"
 
@@ -23,10 +26,12 @@ Builds and packs all public packages, then checks each (or those named, with or 
   import    every entry point loads in node, from the tarball installed with its dependencies, except
             "testing", which only Vitest loads, and imports modules of effect, not its entry points
   private   nothing under ./internal can be imported
-  npm       the first example of the README prints something, installed with npm
-  pnpm      the same, installed with pnpm by the command of the README
-  program   of packages with commands, instead of an example: each prints its help
-  pages     of the console, instead of an example: a server that is installed from tarballs serves it
+  compile   every "ts" block of the README compiles with TypeScript 5.9 and 7.0, installed with npm
+  run       every block that needs at most a Postgres runs on Node 22 and on the Node of this repository, and prints
+            what the README says
+  pnpm      the first block of the README prints something, installed with pnpm by the command of the README
+  program   of packages with commands, instead of pnpm: each prints its help
+  pages     of the console, instead of pnpm: a server that is installed from tarballs serves it
 
 Options:
   --json    one JSON document on standard output; progress goes to standard error
@@ -35,20 +40,18 @@ Options:
 Exit code: 0 all passed, 1 a check failed, 2 wrong usage.
 `
 
-const root = resolve(import.meta.dirname, "..")
-
 /** The package that has files and no modules. */
 const consoleName = "@kinora/console"
 
 interface Package extends Modules {
   readonly version: string
   readonly directory: string
-  /** Names of its programs. A package with programs has no example in its README. */
+  /** Names of its programs. The first block of the README of a package with programs is not installed with pnpm. */
   readonly programs: ReadonlyArray<string>
 }
 
 interface Check {
-  readonly name: "publint" | "types" | "import" | "private" | "npm" | "pnpm" | "program" | "pages"
+  readonly name: "publint" | "types" | "import" | "private" | "compile" | "run" | "pnpm" | "program" | "pages"
   readonly passed: boolean
   /** The output of the tool if it failed; empty otherwise. */
   readonly output: string
@@ -60,6 +63,8 @@ interface Report {
   readonly files: number
   readonly bytes: number
   readonly entryPoints: number
+  /** Blocks of the README that are compiled and not run, with the reason. */
+  readonly notRun: ReadonlyArray<string>
   readonly checks: ReadonlyArray<Check>
 }
 
@@ -93,16 +98,21 @@ const main = async (): Promise<number> => {
   try {
     say(`Packing ${all.length} packages`)
     const packed = await pack(all, directory)
-    const examples = await readExamples(chosen)
+    const [examples, readmes] = await Promise.all([
+      readExamples(chosen),
+      Promise.all(chosen.map(packBlocks.read))
+    ])
     say("Installing the tarballs with npm and with pnpm")
-    await Promise.all([install(packed, examples, directory), installForPnpm(packed, examples, directory)])
+    await Promise.all([install(packed, readmes, directory), installForPnpm(packed, examples, directory)])
+    say("Compiling and running the blocks of the READMEs")
+    const blocks = await packRuns.checkAll(readmes, directory)
     say(`Checking ${chosen.length} packages\n`)
     const imports = checkImports(
       chosen,
       (script, specifiers) => expectSuccess("node", ["--input-type=module", "--eval", script, ...specifiers], directory)
     )
     const reports = await inParallel(chosen, async (self) => {
-      const report = await check(self, packed.get(self.name)!, imports, directory)
+      const report = await check(self, packed.get(self.name)!, { imports, blocks, directory })
       say(describe(report))
       return report
     })
@@ -165,7 +175,7 @@ const pack = async (all: ReadonlyArray<Package>, directory: string): Promise<Rea
 /** The first example of each README. */
 const readExamples = (packages: ReadonlyArray<Package>): Promise<ReadonlyArray<PackedExample>> =>
   Promise.all(
-    packages.filter(({ name, programs }) => programs.length === 0 && name !== consoleName).map(
+    packages.filter(hasExamples).map(
       async ({ directory, name }) => {
         const readme = await readFile(join(directory, "README.md"), "utf8")
         try {
@@ -177,24 +187,24 @@ const readExamples = (packages: ReadonlyArray<Package>): Promise<ReadonlyArray<P
     )
   )
 
+const hasExamples = ({ name, programs }: Package): boolean => programs.length === 0 && name !== consoleName
+
 /** One project that has all tarballs, so that packages find each other there and not in a registry. */
 const install = async (
   packed: ReadonlyMap<string, Packed>,
-  examples: ReadonlyArray<PackedExample>,
+  readmes: ReadonlyArray<packBlocks.PackedReadme>,
   directory: string
 ): Promise<void> => {
-  const versionOf = await readVersions(root)
-  const others = ["effect", ...examples.flatMap(({ packages }) => packages)].filter((name) => !packed.has(name))
   const manifest = {
     private: true,
     type: "module",
     dependencies: {
-      ...Object.fromEntries(others.map((name) => [name, versionOf(name)])),
+      ...packBlocks.dependencies(readmes, await readVersions(root)),
       ...Object.fromEntries([...packed].map(([name, { filename }]) => [name, `file:./${filename}`]))
     }
   }
   await writeFile(join(directory, "package.json"), JSON.stringify(manifest, null, 2))
-  for (const { code, name } of examples) await writeFile(join(directory, `${folderOf(name)}.ts`), code)
+  await packBlocks.write(readmes, directory)
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
   await expectSuccess("npm", ["install", ...flags], directory)
 }
@@ -212,22 +222,29 @@ const installForPnpm = async (
     run
   })
 
-const check = async (self: Package, packed: Packed, imports: Promise<Imports>, directory: string): Promise<Report> => {
+const check = async (
+  self: Package,
+  packed: Packed,
+  context: { readonly imports: Promise<Imports>; readonly blocks: packRuns.Blocks; readonly directory: string }
+): Promise<Report> => {
+  const { blocks, directory } = context
   const tarball = await readFile(join(directory, packed.filename))
-  const { failed, internals } = await imports
+  const { failed, internals } = await context.imports
   return {
     package: self.name,
     version: self.version,
     files: packed.entryCount,
     bytes: packed.size,
     entryPoints: self.entryPoints.length,
+    notRun: blocks.notRun.get(self.name) ?? [],
     checks: [
       listed("publint", await lintTarball.inManifest(tarball)),
       listed("types", self.entryPoints.length === 0 ? [] : await lintTarball.inTypes(tarball, self.entryPoints)),
       listed("import", failed.get(self.name)!),
       listed("private", internals.get(self.name)!),
+      ...blocksOf(self, blocks),
       ...await (self.name === consoleName
-        ? checkPages(directory)
+        ? [listed("pages", await servedPages.problemsOf(join(directory, "node_modules/.bin/kinora-server"), directory))]
         : self.programs.length > 0
         ? checkPrograms(self.programs, directory)
         : checkExample(self, directory))
@@ -249,12 +266,11 @@ const checkPrograms = (programs: ReadonlyArray<string>, directory: string): Prom
     return { name: "program", passed: passed && stdout.includes(program), output }
   }))
 
-const checkPages = async (directory: string): Promise<ReadonlyArray<Check>> => [
-  listed("pages", await servedPages.problemsOf(join(directory, "node_modules/.bin/kinora-server"), directory))
-]
+/** Returns no checks for a README without blocks. */
+const blocksOf = ({ name }: Package, { compiled, ran }: packRuns.Blocks): ReadonlyArray<Check> =>
+  compiled.has(name) ? [listed("compile", compiled.get(name)!), listed("run", ran.get(name)!)] : []
 
 const checkExample = async ({ name }: Package, directory: string): Promise<ReadonlyArray<Check>> => [
-  { name: "npm", ...await runExample(`${folderOf(name)}.ts`, directory, run) },
   { name: "pnpm", ...await runExample("example.ts", join(directory, "pnpm", folderOf(name)), run) }
 ]
 
@@ -264,39 +280,9 @@ const describe = (report: Report): string => {
   const failures = report.checks.filter((check) => !check.passed)
   return [
     `${marks}  ${report.package.padEnd(30)} ${size}`,
+    ...report.notRun.map((reason) => `    not run: ${reason}`),
     ...failures.map((check) => `\n${check.name}:\n${check.output.replaceAll(/^/gm, "    ")}\n`)
   ].join("\n")
-}
-
-interface Outcome {
-  readonly passed: boolean
-  readonly stdout: string
-  readonly output: string
-}
-
-/** Runs a program of this workspace's `node_modules/.bin`, or of the machine. */
-const run = (command: string, args: ReadonlyArray<string>, cwd = root): Promise<Outcome> =>
-  new Promise((done) => {
-    const env = { ...process.env, PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`, NO_COLOR: "1" }
-    execFile(command, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>
-      done({ passed: error === null, stdout, output: `${stdout}${stderr}`.trim() }))
-  })
-
-const expectSuccess = async (command: string, args: ReadonlyArray<string>, cwd?: string): Promise<string> => {
-  const { output, passed, stdout } = await run(command, args, cwd)
-  if (!passed) throw new Error(`\`${[command, ...args].join(" ")}\` failed:\n${output}`)
-  return stdout
-}
-
-/** As many at a time as there are cores; results in the order of the items. */
-const inParallel = async <A, B>(items: ReadonlyArray<A>, work: (item: A) => Promise<B>): Promise<ReadonlyArray<B>> => {
-  const results = new Map<number, B>()
-  const queue = items.entries()
-  const takeAll = async () => {
-    for (const [index, item] of queue) results.set(index, await work(item))
-  }
-  await Promise.all(Array.from({ length: availableParallelism() }, takeAll))
-  return items.flatMap((_, index) => results.get(index) ?? [])
 }
 
 class UsageError extends Error {}

@@ -1,5 +1,5 @@
 /**
- * The first example of each README, run from packed tarballs as a reader runs it: installed by the README's own
+ * The first example of each README, run from packed tarballs as a reader runs it: installed with pnpm by the README's own
  * command, in a project that has nothing else.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises"
@@ -20,13 +20,9 @@ export type Run = (
 ) => Promise<{ readonly passed: boolean; readonly stdout: string; readonly output: string }>
 
 /** The versions of other packages, as this workspace has them installed. */
-export const readVersions = async (root: string): Promise<(name: string) => string> => {
+export const readVersions = async (root: string): Promise<(name: string) => string | undefined> => {
   const { packages } = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8"))
-  return (name) => {
-    const version = packages[`node_modules/${name}`]?.version
-    if (version === undefined) throw new Error(`This workspace has no ${name}, which a README installs`)
-    return version
-  }
+  return (name) => packages[`node_modules/${name}`]?.version
 }
 
 /**
@@ -37,10 +33,15 @@ export const installWithPnpm = async (options: {
   readonly directory: string
   readonly examples: ReadonlyArray<PackedExample>
   readonly tarballs: ReadonlyMap<string, string>
-  readonly versionOf: (name: string) => string
+  readonly versionOf: (name: string) => string | undefined
   readonly run: Run
 }): Promise<void> => {
   const { directory, examples, run, tarballs, versionOf } = options
+  const expectVersion = (name: string) => {
+    const version = versionOf(name)
+    if (version === undefined) throw new Error(`This workspace has no ${name}, which a README installs`)
+    return version
+  }
   const settings = {
     packages: ["*"],
     // Published packages would come from the registry; these are not published yet.
@@ -52,7 +53,9 @@ export const installWithPnpm = async (options: {
   await writeFile(join(directory, "pnpm-workspace.yaml"), JSON.stringify(settings, null, 2))
   await writeFile(join(directory, "package.json"), JSON.stringify({ private: true }))
   for (const { code, name, packages } of examples) {
-    const dependencies = Object.fromEntries(packages.map((self) => [self, tarballs.has(self) ? "*" : versionOf(self)]))
+    const dependencies = Object.fromEntries(
+      packages.map((self) => [self, tarballs.has(self) ? "*" : expectVersion(self)])
+    )
     const project = join(directory, folderOf(name))
     await mkdir(project)
     await writeFile(join(project, "package.json"), JSON.stringify({ private: true, type: "module", dependencies }))

@@ -9,9 +9,9 @@ const program = Effect.gen(function*() {
     key: IdempotencyKey.IdempotencyKey.Explicit({ text: "k-1" }),
     fingerprint: yield* Fingerprint.make({ item: "lamp", count: 2 })
   }
-  const place = (id: string) => once({ ...request, reference: id }, Console.log(`${id} is placed`))
+  const place = (id: string) => once({ ...request, reference: id }, Console.log(`${id} is placed`)) // order-1 is placed
 
-  yield* place("order-1") // order-1 is placed
+  yield* place("order-1")
   const again = yield* place("order-2")
   yield* Console.log(again._tag === "Replay" ? `replay of ${again.reference}` : "new") // replay of order-1
 })

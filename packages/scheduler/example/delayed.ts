@@ -19,7 +19,7 @@ await scheduler.work({
   name: "worker-1",
   handlers: {
     reminder: ({ payload }: Job<{ readonly text: string }>) => {
-      console.log(payload.text) // Your render has started, and then: Your render is ready
+      console.log(payload.text) // Your render has started, Your render is ready
       if (payload.text.includes("ready")) sent.resolve()
     }
   }

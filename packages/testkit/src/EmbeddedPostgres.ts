@@ -6,6 +6,8 @@ import * as FreePort from "./FreePort.ts"
 export interface EmbeddedPostgres {
   /** URL of the maintenance database. */
   readonly url: string
+  /** Creates an empty database and returns its URL. */
+  readonly createDatabase: (name: string) => Promise<string>
   readonly stop: () => Promise<void>
 }
 
@@ -32,7 +34,15 @@ export const start = async (
   })
   await postgres.initialise()
   await postgres.start()
-  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() }
+  const urlOf = (database: string) => `postgres://postgres:postgres@127.0.0.1:${port}/${database}`
+  return {
+    url: urlOf("postgres"),
+    createDatabase: async (name) => {
+      await postgres.createDatabase(name)
+      return urlOf(name)
+    },
+    stop: () => postgres.stop()
+  }
 }
 
 /**

@@ -1,0 +1,87 @@
+import { assert, describe, it } from "vitest"
+import * as readmeBlocks from "../readmeBlocks.ts"
+
+const block = (code: string) => `\`\`\`ts\n${code}\n\`\`\`\n\n`
+
+describe("read", () => {
+  it("returns each block with an import as a file", () => {
+    const blocks = readmeBlocks.read(`${block(`import "effect"`)}Text.\n\n${block(`import { a } from "./a.ts"`)}`)
+    assert.deepStrictEqual(blocks.map(({ file }) => file), ["1.ts", "2.ts"])
+    assert.deepStrictEqual(blocks.map(({ specifiers }) => specifiers), [["effect"], ["./a.ts"]])
+  })
+
+  it("joins a block without an import with the block before it", () => {
+    const [first, second] = readmeBlocks.read(
+      block(`import "effect"\nconst a = 1\n// 1`) + block(`console.log(a) // 2`) + block(`import "pg"`)
+    )
+    assert.strictEqual(first?.code, `import "effect"\nconst a = 1\n// 1\n\nconsole.log(a) // 2\n`)
+    assert.deepStrictEqual(first?.shown, ["1", "2"])
+    assert.strictEqual(second?.file, "3.ts")
+  })
+
+  it("names a block after the path at the end of the paragraph before it", () => {
+    const [first, second] = readmeBlocks.read(
+      `${block(`import "effect"`)}Write it. \`drivers/weave.ts\`:\n\n${block("export default 1")}`
+    )
+    assert.strictEqual(first?.file, "1.ts")
+    assert.strictEqual(second?.file, "weave.ts")
+  })
+
+  it("returns the comments that show output, and no others", () => {
+    const [first] = readmeBlocks.read(block(`import "effect"
+// A comment.
+const a = f(1) // not output
+yield* Console.log(a) // 1
+// Another.
+await run()
+// 2
+// 3`))
+    assert.deepStrictEqual(first?.shown, ["1", "2", "3"])
+  })
+
+  it("returns the environment variables that the code reads", () => {
+    const [first] = readmeBlocks.read(block(`import "effect"
+const { KEY = null, URL = "http://127.0.0.1" } = process.env
+const a = process.env["REDIS_URL"] ?? process.env.OTHER
+const b = Config.Redacted("DATABASE_URL")`))
+    assert.deepStrictEqual(first?.variables, ["REDIS_URL", "OTHER", "DATABASE_URL", "KEY", "URL"])
+  })
+})
+
+describe("differences", () => {
+  it("accepts the lines in any order, several in one comment, and any text for an ellipsis", () => {
+    assert.deepStrictEqual(
+      readmeBlocks.differences(
+        ["true 1, true 0", "[ 1, 2 ]", "key_…"],
+        `true 0
+[ 1, 2 ]
+key_x y
+true 1
+`
+      ),
+      []
+    )
+  })
+
+  it("names lines that are missing and lines that the README does not show", () => {
+    assert.deepStrictEqual(readmeBlocks.differences(["1", "2"], "1\n3\n"), [
+      "not printed: 2",
+      "not in the README: 3"
+    ])
+    assert.deepStrictEqual(readmeBlocks.differences(["1", "1"], "1\n"), ["not printed: 1"])
+  })
+})
+
+it("returns the words of every installation", () => {
+  assert.deepStrictEqual(
+    readmeBlocks.installed("```sh\nnpm install pg effect\n```\n\nWith `npm install redis`."),
+    ["pg", "effect", "redis"]
+  )
+})
+
+it("returns the package of a specifier, and none for files and modules of Node", () => {
+  assert.deepStrictEqual(
+    ["@kinora/ledger/promise", "effect/sql", "./a.ts", "node:fs"].map(readmeBlocks.packageOf),
+    ["@kinora/ledger", "effect", undefined, undefined]
+  )
+})
