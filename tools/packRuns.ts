@@ -105,8 +105,8 @@ const reasonNotToRun = ({ specifiers, variables }: readmeBlocks.ReadmeBlock): st
 const hasFixedPort = ({ code }: readmeBlocks.ReadmeBlock): boolean => /\b(?:3000|4747|8080)\b/.test(code)
 
 /**
- * Runs a block and compares what it prints with the README. A block with an is imported. A block that serves is stopped when it has listened and has
- * printed all for a second. Returns what is wrong.
+ * Runs a block and compares what it prints with the README. A block with an `export` is imported. A block that serves is stopped
+ * when it has listened and printed all. Returns what is wrong.
  */
 const runBlock = async (
   { block, node, readme, version }: BlockRun,
