@@ -14,6 +14,7 @@ import * as packBlocks from "./packBlocks.ts"
 import { folderOf, installWithPnpm, type PackedExample, readVersions, runExample } from "./packExamples.ts"
 import { checkImports, type Imports, type Modules } from "./packImports.ts"
 import * as packRuns from "./packRuns.ts"
+import * as promiseBundles from "./promiseBundles.ts"
 import * as readmeExample from "./readmeExample.ts"
 import * as servedPages from "./servedPages.ts"
 
@@ -91,6 +92,7 @@ const main = async (): Promise<number> => {
   say(`Building ${all.length} packages`)
   await expectSuccess("tsc", ["-b", ...all.map(({ directory }) => directory)])
   await moduleImports.rewriteAll(all.map(({ directory }) => join(directory, "dist")))
+  await promiseBundles.bundleAll(all.map(({ directory }) => directory))
   await expectSuccess("npm", ["run", "build", "--workspace", consoleName])
   const directory = await mkdtemp(join(tmpdir(), "kinora-pack-"))
   // The examples load the same dependencies.

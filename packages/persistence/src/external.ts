@@ -21,6 +21,7 @@ import * as Prisma from "./internal/external/prisma.ts"
 import * as QueryBuilders from "./internal/external/queryBuilders.ts"
 import { fromDriver } from "./internal/external/sqlError.ts"
 import * as External from "./internal/external/transaction.ts"
+import * as Turn from "./internal/external/turn.ts"
 import type { StorageError } from "./StorageError.ts"
 import { UnitOfWork } from "./UnitOfWork.ts"
 
@@ -118,7 +119,7 @@ export const join = (
     const unit = UnitOfWork.use(({ atomically }) => atomically(effect))
     // A call within a call of the same transaction, which has the turn.
     if (fiber.getRef(External.Current)?.turn === transaction.turn) return unit
-    const joined = unit.pipe(Effect.provideService(External.Current, transaction), transaction.turn.withPermits(1))
+    const joined = unit.pipe(Effect.provideService(External.Current, transaction), Turn.hold(transaction.turn))
     return UnitOfWork.use(({ isOpen }) => Effect.flatMap(isOpen, (open) => open ? insideOfUnit : joined))
   })
 
@@ -128,9 +129,11 @@ export const join = (
  */
 export const committed = (transaction: Transaction): Effect.Effect<void> =>
   Effect.suspend(() =>
-    Effect.forEach(transaction.afterCommit.splice(0), (effect) => Effect.ignoreCause(effect, { log: "Warn" }), {
-      discard: true
-    })
+    Effect.forEach(
+      transaction.afterCommit.splice(0),
+      (later) => Effect.ignoreCause(Effect.tryPromise(later), { log: "Warn" }),
+      { discard: true }
+    )
   )
 
 /**

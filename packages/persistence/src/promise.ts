@@ -56,8 +56,14 @@ export class StorageFailedError extends Error {
   /** Whether the same call may succeed later. */
   readonly isRetryable: boolean
 
+  /** Returns whether a value is such an error. Each promise API has a copy of this class, and their errors are all instances. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === "object" && value !== null && brand in value
+  }
+
   constructor(error: StorageError) {
     super(error.message, { cause: error.cause })
+    Object.defineProperty(this, brand, { value: true })
     this.code = `storage_${error.reason}`
     this.isRetryable = error.isRetryable
   }
@@ -171,6 +177,8 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const brand = Symbol.for("@kinora/persistence/StorageFailedError")
 
 const transactionOf = (tx: External.PgClient | External.Transaction): External.Transaction =>
   "turn" in tx ? tx : External.fromPg(tx)

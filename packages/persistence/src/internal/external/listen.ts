@@ -1,6 +1,7 @@
 /** Listens for notifications on a client of a pool of `pg`. */
 import { Cause, Effect, Queue, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
+import { processWide } from "./processWide.ts"
 import { fromDriver } from "./sqlError.ts"
 
 /** The used part of a client that listens. */
@@ -64,16 +65,16 @@ export const make = <Client extends ListeningClient>(
 // internal
 // -----------------------------------------------------------------------------
 
-/** The number of clients that listen, by pool, which several programs of a process can share. */
-const listening = new WeakMap<object, number>()
+/** Returns the number of clients that listen, by pool, which several programs of a process can share. */
+const listening = () => processWide("listening", () => new WeakMap<object, number>())
 
 const count = (pool: LimitedPool, change: number): void => {
-  listening.set(pool, (listening.get(pool) ?? 0) + change)
+  listening().set(pool, (listening().get(pool) ?? 0) + change)
 }
 
 const takePlace = (pool: LimitedPool) =>
   Effect.suspend(() => {
-    if ((listening.get(pool) ?? 0) + 1 >= (pool.options?.max ?? Infinity)) {
+    if ((listening().get(pool) ?? 0) + 1 >= (pool.options?.max ?? Infinity)) {
       return Effect.fail(fromDriver(new Error("Listening would leave no client of the pool to statements")))
     }
     return Effect.sync(() => count(pool, 1))

@@ -1,5 +1,6 @@
 /** A transaction that a caller has opened with a driver of its own. */
-import { Context, type Effect, Semaphore } from "effect"
+import { Context } from "effect"
+import * as Turn from "./turn.ts"
 
 /** The response to a statement. */
 export interface Response {
@@ -22,29 +23,23 @@ export const unit = {
   rollback: "ROLLBACK TO SAVEPOINT kinora"
 } as const
 
-/** A transaction of a caller, and the calls that join it. */
+/** A transaction of a caller, and the calls that join it, which can be those of another copy of this module. */
 export interface Transaction {
   readonly query: Query
   /** Held by one call at a time: a savepoint contains all statements that follow it on the connection. */
-  readonly turn: Semaphore.Semaphore
-  /** Effects of joined units that run after the commit of the caller. */
-  readonly afterCommit: Array<Effect.Effect<void>>
+  readonly turn: Turn.Turn
+  /** Functions of joined units that run after the commit of the caller. */
+  readonly afterCommit: Array<() => Promise<void>>
 }
 
 /** Makes a transaction without calls. The transactions of one connection share their turns. */
-export const make = (connection: object, query: Query): Transaction => {
-  const turn = turns.get(connection) ?? Semaphore.makeUnsafe(1)
-  turns.set(connection, turn)
-  return { query, turn, afterCommit: [] }
-}
+export const make = (connection: object, query: Query): Transaction => ({
+  query,
+  turn: Turn.of(connection),
+  afterCommit: []
+})
 
 /** The transaction that units of work of a fiber join. Default: none. */
 export const Current = Context.Reference<Transaction | undefined>("@kinora/persistence/external/Current", {
   defaultValue: () => undefined
 })
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const turns = new WeakMap<object, Semaphore.Semaphore>()

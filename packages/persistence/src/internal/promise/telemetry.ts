@@ -1,5 +1,5 @@
 /** Exporting the spans and the metrics of a promise API. */
-import { Layer } from "effect"
+import { Layer, Metric } from "effect"
 import * as MetricPrefix from "../../MetricPrefix.ts"
 
 /** Options of promise APIs for spans, metrics and logs. */
@@ -13,7 +13,10 @@ export interface TelemetryOptions {
   readonly metricPrefix?: string | undefined
 }
 
-/** Provides a layer with the tracer, the loggers and the metrics of the options, and adds these to what it provides. */
+/**
+ * Provides a layer with the tracer, the loggers and the metrics of the options, and adds these to what it provides. The
+ * layer of the options can be of another copy of `effect`, so it gets the registry of the metrics.
+ */
 export const withTelemetry = <A, E>(
   layer: Layer.Layer<A, E>,
   { metricPrefix, telemetry = Layer.empty }: TelemetryOptions
@@ -21,4 +24,4 @@ export const withTelemetry = <A, E>(
   Layer.provideMerge(
     layer,
     metricPrefix === undefined ? telemetry : Layer.merge(telemetry, MetricPrefix.layer(metricPrefix))
-  )
+  ).pipe(Layer.provideMerge(Layer.effect(Metric.MetricRegistry, Metric.MetricRegistry)))
