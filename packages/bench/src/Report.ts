@@ -1,5 +1,6 @@
 /** The report: a Markdown table, or JSON. */
 import type { Outcomes, Round } from "./Benchmark.ts"
+import type { ComparedContestant } from "./Comparison.ts"
 import type { Baseline } from "./Machine.ts"
 import type { Outcome, Result } from "./Rounds.ts"
 import { type Spread, spreadOf } from "./Statistics.ts"
@@ -55,6 +56,33 @@ export const toText = ({ baseline, machine, outcomes, postgres, rounds, versions
     ...outcomes.map(({ benchmark }) => `- **${benchmark.name}**: ${benchmark.title}`)
   ].join("\n")
 
+/** Two versions of the benchmarks. */
+export interface ComparisonReport {
+  /** The earlier one. The later one is the working tree. */
+  readonly commit: string
+  readonly machine: string
+  readonly rounds: Report["rounds"]
+  readonly contestants: ReadonlyArray<ComparedContestant>
+}
+
+/** Formats a comparison as Markdown. */
+export const toComparison = ({ commit, contestants, machine, rounds }: ComparisonReport): string =>
+  [
+    `Machine: ${machine}`,
+    `Rounds: ${rounds.pairs} of about ${rounds.seconds} s for each commit, in turns`,
+    "",
+    table(
+      ["benchmark", "who", `${commit} (range)`, "working tree (range)", "better by (range)"],
+      contestants.map(({ after, before, benchmark, name, ratio }) => [
+        `**${benchmark}**`,
+        name,
+        ranged(spreadOf(before), figure),
+        ranged(spreadOf(after), figure),
+        ranged(ratio, times)
+      ])
+    )
+  ].join("\n")
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -80,7 +108,7 @@ const cellsOf = ({ name, ratio, rounds }: Result): ReadonlyArray<string> => {
     cell(figure("cpuSeconds")?.median, (seconds) => seconds.toFixed(2)),
     cell(figure("peakMebibytes")?.max, count),
     outcomesOf(rounds.map(({ attacker }) => attacker)),
-    ranged(ratio, (times) => `${times >= 10 ? times.toFixed(0) : times.toFixed(2)}x`)
+    ranged(ratio, times)
   ]
 }
 
@@ -105,6 +133,11 @@ const outcomesOf = (rounds: ReadonlyArray<Outcomes | undefined>): string => {
 
 const ranged = (spread: Spread | undefined, format: (value: number) => string): string =>
   spread === undefined ? "" : `${format(spread.median)} (${format(spread.min)} to ${format(spread.max)})`
+
+const times = (ratio: number): string => `${ratio >= 10 ? ratio.toFixed(0) : ratio.toFixed(2)}x`
+
+/** Formats a number of operations per second, or milliseconds. */
+const figure = (value: number): string => value < 100 ? value.toFixed(2) : count(value)
 
 const count = (value: number): string =>
   value > 0 && value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en")

@@ -1,9 +1,11 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Process } from "@kinora/hosting"
-import { Console, Effect, Schema } from "effect"
+import { Console, Effect, Option, Schema } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import type { Environment } from "./Benchmark.ts"
 import { benchmarks } from "./Benchmarks.ts"
+import * as Checkout from "./Checkout.ts"
+import * as Comparison from "./Comparison.ts"
 import * as Machine from "./Machine.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 import * as Progress from "./Progress.ts"
@@ -40,6 +42,13 @@ const input = {
     Flag.withDescription("Print JSON with every round instead of a table"),
     Flag.withDefault(false)
   ),
+  compare: Flag.String("compare").pipe(
+    Flag.withMetavar("commit"),
+    Flag.withDescription(
+      "Run the benchmarks of this commit of git in turns with those of the working tree, and compare"
+    ),
+    Flag.optional
+  ),
   url: Flag.String("url").pipe(
     Flag.withDescription(
       "URL of a Postgres that can create databases: postgres://user:password@host/database. Default: starts one"
@@ -48,12 +57,37 @@ const input = {
   )
 }
 
+/** Runs the benchmarks of a commit and of the working tree in turns, on one Postgres. */
+const compareWith = Effect.fnUntraced(function*(commit: string, { chosen, pairs, seconds, url, warmUps }: {
+  readonly chosen: ReadonlyArray<string>
+  readonly pairs: number
+  readonly seconds: number
+  readonly url: string
+  readonly warmUps: number
+}) {
+  yield* Progress.show(`installing ${commit}`)
+  const directory = yield* Checkout.make(commit)
+  const args = [...chosen, "--pairs", "1", "--seconds", `${seconds}`, "--warm-ups", `${warmUps}`, "--url", url]
+  const version = (name: string, directory: string): Comparison.Version => ({
+    name,
+    run: Effect.map(Checkout.bench(directory, args), ({ outcomes }) => outcomes)
+  })
+  const [before, after] = [version(commit, directory), version("working tree", Checkout.root)]
+  const contestants = yield* Comparison.run({ before, after, pairs, progress: Progress.show })
+  return { commit, machine: Machine.description(), rounds: { seconds, pairs }, contestants }
+})
+
 const bench = Command.make(
   "bench",
   input,
   Effect.fn("bench")(
-    function*({ chosen, json, pairs, seconds, url, warmUps }) {
+    function*({ chosen, compare, json, pairs, seconds, url, warmUps }) {
       const server = yield* PostgresServer.make(url)
+      if (Option.isSome(compare)) {
+        const compared = yield* compareWith(compare.value, { chosen, pairs, seconds, url: server.url, warmUps })
+        yield* Progress.clear
+        return yield* Console.log(json ? JSON.stringify(compared, undefined, 2) : Report.toComparison(compared))
+      }
       const environment: Environment = { database: server.database, tidy: server.tidy, seconds }
       yield* Progress.show("baseline of the machine")
       const baseline = yield* Machine.baseline(environment)
@@ -83,7 +117,8 @@ const bench = Command.make(
   ),
   Command.withExamples([
     { command: "bench", description: "All benchmarks" },
-    { command: "bench claim limit-100-256 --pairs 3 --seconds 2", description: "Two benchmarks with short rounds" }
+    { command: "bench claim limit-100-256 --pairs 3 --seconds 2", description: "Two benchmarks with short rounds" },
+    { command: "bench create get --compare v0.1.0", description: "Whether this working tree is faster than a commit" }
   ])
 )
 
