@@ -3,16 +3,12 @@ import { defineConfig } from "vitest/config"
 import { LongestFirst } from "./packages/testkit/src/LongestFirst.ts"
 import { ProgressReporter } from "./packages/testkit/src/ProgressReporter.ts"
 
-// Tests read the workspace from source; published packages do not have this condition. `import` is not listed: Vite
-// would apply it to `require` too, and packages that ship both formats would load the wrong one.
-const conditions = ["@kinora/source", "node"]
-
-const project = {
-  resolve: { conditions },
-  ssr: { resolve: { conditions } }
-}
-
+/** Options of both projects. */
 const options = {
+  // Node itself loads the sources, as it does in production. Vite would transform each module, and its modules are slower.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  // Tests read the workspace from source; published packages do not have this condition.
+  execArgv: ["--conditions=@kinora/source"],
   // Timeouts detect hangs. Files share the cores with others, so a test can take many times as long as alone.
   testTimeout: 300_000,
   hookTimeout: 300_000,
@@ -87,9 +83,8 @@ export default defineConfig({
     sequence: { sequencer: LongestWaitsFirst },
     experimental: { diagnostics: false },
     projects: [
-      { ...project, test: { ...options, name: "unit", include: every, exclude: integration } },
+      { test: { ...options, name: "unit", include: every, exclude: integration } },
       {
-        ...project,
         test: {
           ...options,
           name: "integration",
