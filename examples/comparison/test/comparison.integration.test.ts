@@ -127,13 +127,21 @@ const book = async ({ processes }: Hotel, account: string, key: string, room: nu
   return (await processes[process]!("/bookings", { method: "POST", headers, body })).status
 }
 
+/** Sends 30 requests of an account at once. Returns how many were accepted. */
+const bookMany = async (hotel: Hotel, account: string, room: number): Promise<number> => {
+  const requests = Array.from({ length: 30 }, (_, n) => book(hotel, account, `k-${n}`, room + n, n % 2))
+  const statuses = await Promise.all(requests)
+  assert.isTrue(statuses.every((status) => status === 201 || status === 429))
+  return statuses.filter((status) => status === 201).length
+}
+
 compare("limits", hotels, {
-  "30 requests at once to two processes, at most 10 per minute: accepted requests": async (hotel) => {
-    const statuses = await Promise.all(Array.from({ length: 30 }, (_, n) => book(hotel, "ada", `k-${n}`, n + 1, n % 2)))
-    assert.isTrue(statuses.every((status) => status === 201 || status === 429))
-    return statuses.filter((status) => status === 201).length
+  "30 requests at once to two processes, at most 10 per minute: accepted requests": (hotel) =>
+    bookMany(hotel, "ada", 200),
+  "30 requests at once to two processes, at most 10 per minute: requests that count": async (hotel) => {
+    await bookMany(hotel, "joan", 300)
+    return hotel.counted("joan")
   },
-  "the same: requests that count": (hotel) => hotel.counted("ada"),
   "a request, then the same with the same `Idempotency-Key`: statuses": async (hotel) => {
     const first = await book(hotel, "grace", "same", 101)
     return `${first}, ${await book(hotel, "grace", "same", 101, 1)}`
@@ -255,7 +263,7 @@ compare("jobs", mailPrograms, {
     await untilIdle(program)
     for (const { close } of processes) await close()
     assert.strictEqual(new Set(digests).size, digests.length)
-    // An hour can begin during the test.
-    return digests.length < 3 ? digests.length : "each"
+    // An hour that begins during the test adds one.
+    return digests.length < 3 ? "the last" : "each"
   }
 })
