@@ -4,7 +4,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { readFile } from "node:fs/promises"
-import type { Mail } from "../src/Mails.ts"
+import type { Mail, Mails, MailServer } from "../src/Mails.ts"
 import {
   type Hotel,
   hotels,
@@ -216,11 +216,7 @@ compare("keys", weatherServices, {
 
 const countOf = async ({ pool }: MailProgram, query: string): Promise<number> => (await pool.query(query)).rows.length
 
-const untilIdle = (program: MailProgram) =>
-  vi.waitFor(async () => assert.strictEqual(await countOf(program, program.jobs), 0), {
-    timeout: 120_000,
-    interval: 50
-  })
+const patience = { timeout: 60_000, interval: 50 }
 
 /** A mail server that records what it sends, and fails for the first mails. */
 const serverOf = (busyFor: number) => {
@@ -232,36 +228,47 @@ const serverOf = (busyFor: number) => {
   return { sends, digests, server: { send, digest: async (hour: string) => void digests.push(hour) } }
 }
 
+/** Runs processes that send mails until the body has ended and no job is left. */
+const runMails = async (
+  program: MailProgram,
+  server: MailServer,
+  body: (mails: Mails) => Promise<unknown>,
+  processes = 1
+): Promise<void> => {
+  const opened = await Promise.all(Array.from({ length: processes }, () => program.open(program.pool, server)))
+  try {
+    await body(opened[0]!)
+    await vi.waitFor(async () => assert.strictEqual(await countOf(program, program.jobs), 0), patience)
+  } finally {
+    for (const { close } of opened) await close()
+  }
+}
+
 compare("jobs", mailPrograms, {
   "600 transactions, 10 at once, a quarter rolls back after its mail was queued: sent mails": async (program) => {
     const { sends, server } = serverOf(0)
-    const mails = await program.open(program.pool, server)
-    await program.program.request((id, tx) => mails.queue({ to: `customer ${id}`, subject: id }, tx))
-    await untilIdle(program)
-    await mails.close()
+    await runMails(
+      program,
+      server,
+      (mails) => program.program.request((id, tx) => mails.queue({ to: `customer ${id}`, subject: id }, tx))
+    )
     assert.isTrue(sends.every((id) => Number(id) % 4 !== 0))
     assert.strictEqual(new Set(sends).size, sends.length)
     return sends.length
   },
   "a mail that cannot be sent the first time: sends, jobs left": async (program) => {
     const { sends, server } = serverOf(1)
-    const mails = await program.open(program.pool, server)
-    await program.program.inTransaction((tx) => mails.queue({ to: "ada", subject: "hello" }, tx))
-    await untilIdle(program)
-    await mails.close()
+    const mail = { to: "ada", subject: "hello" }
+    await runMails(program, server, ({ queue }) => program.program.inTransaction((tx) => queue(mail, tx)))
     return `${sends.length}, ${await countOf(program, program.jobs)}`
   },
   "three hourly digests were missed, then two processes start: sent digests": async (program) => {
     const { digests, server } = serverOf(0)
-    await (await program.open(program.pool, server)).close()
+    await runMails(program, server, async () => {})
     await program.pool.query(program.miss)
-    const processes = await Promise.all([1, 2].map(() => program.open(program.pool, server)))
-    await vi.waitFor(async () => assert.strictEqual(await countOf(program, program.isCaughtUp), 1), {
-      timeout: 120_000,
-      interval: 50
-    })
-    await untilIdle(program)
-    for (const { close } of processes) await close()
+    const untilCaughtUp = () =>
+      vi.waitFor(async () => assert.strictEqual(await countOf(program, program.isCaughtUp), 1), patience)
+    await runMails(program, server, untilCaughtUp, 2)
     assert.strictEqual(new Set(digests).size, digests.length)
     // An hour that begins during the test adds one.
     return digests.length < 3 ? "the last" : "each"
