@@ -1,0 +1,24 @@
+/** Mails with `@kinora/scheduler`. */
+import { createScheduler, type Job } from "@kinora/scheduler/promise"
+import type { Mail, OpenMails } from "./Mails.ts"
+
+/** Creates or updates the tables, and sends queued mails and digests until `close`. */
+export const openMails: OpenMails = async (pool, { digest, send }) => {
+  const scheduler = await createScheduler({ pool })
+  await scheduler.work({
+    name: "mails",
+    handlers: {
+      mail: { run: ({ payload }: Job<Mail>) => send(payload), retry: { attempts: 5 } },
+      digest: ({ payload }: Job<string>) => digest(payload)
+    }
+  })
+  const digests = { lane: "digest", group: "digest", cap: 1, kind: "digest" }
+  await scheduler.schedule({
+    schedules: [{ ...digests, name: "digest", cron: "0 * * * *", payload: (hour) => hour.toISOString() }]
+  })
+  return {
+    queue: ({ subject, to }, tx) =>
+      scheduler.enqueue({ lane: to, group: "mails", cap: 1, kind: "mail", payload: { to, subject }, tx }),
+    close: () => scheduler.close()
+  }
+}
