@@ -5,7 +5,7 @@
  *
  *     node tools/promiseBundles.ts    # in all compiled packages
  */
-import { access, glob, mkdir, readFile, writeFile } from "node:fs/promises"
+import { access, glob, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import { type OutputAsset, type OutputChunk, rolldown } from "rolldown"
 
@@ -23,17 +23,19 @@ export const bundleAll = async (directories: ReadonlyArray<string>): Promise<voi
   }
 }
 
-/** Writes the bundles of a package into a folder. Packages without a promise API have none. */
+/**
+ * Writes the bundles of a package into a folder. Packages without a promise API have none. Rejects if a bundle imports what
+ * the package does not declare.
+ */
 export const bundle = async (directory: string, output = join(directory, "dist")): Promise<void> => {
   const present = await Promise.all(entryPoints.map((name) => exists(join(directory, "src", `${name}.ts`))))
   if (!present[0]) return
   const names = entryPoints.filter((_, index) => present[index])
-  const chunks = await build(directory, names)
-  await mkdir(join(output, chunksFolder), { recursive: true })
-  for (const file of chunks) {
-    await writeFile(join(output, file.fileName), file.type === "asset" ? file.source : file.code)
-  }
-  await writeFile(join(output, licensesFile), await licensesOf(chunks))
+  const files = await build(directory, names)
+  // Those of an earlier build can have other names.
+  await rm(join(output, chunksFolder), { recursive: true, force: true })
+  for (const file of files) await write(join(output, file.fileName), file.type === "asset" ? file.source : file.code)
+  await write(join(output, licensesFile), await licensesOf(files))
 }
 
 // -----------------------------------------------------------------------------
@@ -46,32 +48,54 @@ type Output = ReadonlyArray<OutputAsset | OutputChunk>
 const chunksFolder = "internal/bundled"
 
 const build = async (directory: string, names: ReadonlyArray<string>): Promise<Output> => {
-  const isExternal = externals(JSON.parse(await readFile(join(directory, "package.json"), "utf8")))
+  const declared = declaredIn(JSON.parse(await readFile(join(directory, "package.json"), "utf8")))
+  const isDeclared = (id: string) => declared.some((name) => id === name || id.startsWith(`${name}/`))
   const bundle = await rolldown({
     cwd: directory,
     input: Object.fromEntries(names.map((name) => [name, join(directory, "src", `${name}.ts`)])),
     platform: "node",
     resolve: { conditionNames: ["@kinora/source", "node", "import"] },
-    external: isExternal
+    // Drivers are installed by the program, so what cannot be found from here is not bundled either.
+    external: (id) => isDeclared(id) || drivers.has(id)
   })
   const { output } = await bundle.generate({
     chunkFileNames: `${chunksFolder}/[name].js`,
     // The declarations have the documentation.
     comments: { jsdoc: false },
     sourcemap: true,
-    sourcemapExcludeSources: true
+    sourcemapExcludeSources: true,
+    // Where packages are installed, they are beside each other.
+    sourcemapPathTransform: (path) => path.replace(/^((?:\.\.\/)+)node_modules\//, "$1")
   })
   await bundle.close()
+  const files = new Set(output.map(({ fileName }) => fileName))
+  const undeclared = output
+    .flatMap((file) => file.type === "asset" ? [] : [...file.imports, ...file.dynamicImports])
+    .filter((id) => !files.has(id) && !id.startsWith("node:") && !isDeclared(id))
+  if (undeclared.length > 0) throw new Error(`${directory} does not declare ${undeclared.join(", ")}`)
   return output
 }
 
+/** Drivers of databases. A package that loads one declares it as an optional peer. */
+const drivers = new Set(["pg"])
+
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
-/** Matches the dependencies of the package, and the drivers, which the program installs. */
-const externals = ({ dependencies = {} }: Manifest) => (id: string): boolean =>
-  [...Object.keys(dependencies), "pg", "redis"].some((name) => id === name || id.startsWith(`${name}/`))
+/** Names of the packages that are installed with a package, without those that its bundles contain. */
+const declaredIn = ({ dependencies, peerDependencies }: Manifest): ReadonlyArray<string> =>
+  Object.keys({ ...dependencies, ...peerDependencies }).filter((name) =>
+    name !== "effect" && !name.startsWith("@kinora/")
+  )
+
+/** Replaces a file at once, since another process may be reading it. */
+const write = async (path: string, content: string | Uint8Array): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(`${path}.new`, content)
+  await rename(`${path}.new`, path)
+}
 
 const licensesOf = async (output: Output): Promise<string> => {
   const modules = output.flatMap((file) => file.type === "asset" ? [] : file.moduleIds)

@@ -4,31 +4,34 @@ import * as OtelTracer from "@effect/opentelemetry/OtelTracer"
 import * as Resource from "@effect/opentelemetry/Resource"
 import type * as IdempotencyApi from "@kinora/idempotency/promise"
 import type * as LedgerApi from "@kinora/ledger/promise"
+import * as External from "@kinora/persistence/external"
+import * as Migrations from "@kinora/persistence/Migrations"
 import type * as LimitsApi from "@kinora/rate-limit/promise"
+import { createScheduler as createSchedulerOfSource } from "@kinora/scheduler/promise"
 import type * as SchedulerApi from "@kinora/scheduler/promise"
 import * as PgProgram from "@kinora/testkit/PgProgram"
 import { trace } from "@opentelemetry/api"
 import { MetricReader } from "@opentelemetry/sdk-metrics"
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
-import { Layer } from "effect"
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { Effect, Layer } from "effect"
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
+import { Pool } from "pg"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { bundle } from "../promiseBundles.ts"
 
-/** Packages that the program installs, and the dependencies of `scheduler`. */
-const provided = new Set(["pg", "@noble/hashes/sha2.js", "@noble/hashes/utils.js"])
-
 const packages = resolve(import.meta.dirname, "../../packages")
+const names = ["api-keys", "idempotency", "ledger", "rate-limit", "scheduler", "storage", "webhooks"]
 let directory: string
 
 beforeAll(async () => {
-  // Node loads modules below this folder, and Vite others.
-  directory = await mkdtemp(resolve(packages, "../node_modules/.cache/kinora-bundles-"))
-  for (const name of ["idempotency", "ledger", "rate-limit", "scheduler"]) {
-    await bundle(join(packages, name), join(directory, name))
-  }
+  // They find their dependencies from here.
+  const cache = resolve(packages, "../node_modules/.cache")
+  await mkdir(cache, { recursive: true })
+  directory = await mkdtemp(join(cache, "kinora-bundles-"))
+  for (const name of names) await bundle(join(packages, name), join(directory, name))
 })
 
 afterAll(() => rm(directory, { recursive: true }))
@@ -36,19 +39,16 @@ afterAll(() => rm(directory, { recursive: true }))
 const load = <Api>(name: string, file = "promise.js"): Promise<Api> =>
   import(pathToFileURL(join(directory, name, file)).href) as Promise<Api>
 
-it("contain all but the modules of Node and the driver", async () => {
-  const files = await readdir(directory, { recursive: true })
-  const codes = await Promise.all(
-    files.filter((file) => file.endsWith(".js")).map((file) => readFile(join(directory, file), "utf8"))
-  )
-  const imported = codes.flatMap((code) =>
-    Array.from(
-      code.matchAll(/^(?:import|export) .*from "([^.][^"]*)"|\bimport\("([^.][^"]*)"\)/gm),
-      (match) => match[1] ?? match[2]!
-    )
-  )
-  assert.deepStrictEqual(imported.filter((specifier) => !specifier.startsWith("node:") && !provided.has(specifier)), [])
-  assert.isAbove(codes.length, 6)
+it("import nothing that their package does not declare", async () => {
+  const source = await mkdtemp(join(tmpdir(), "kinora-undeclared-"))
+  await mkdir(join(source, "src"), { recursive: true })
+  await writeFile(join(source, "src/promise.ts"), `export const load = () => import("pg")\n`)
+  await writeFile(join(source, "package.json"), "{}")
+  const error = await bundle(source).catch(String)
+  assert.match(String(error), /does not declare pg$/)
+  await writeFile(join(source, "package.json"), `{ "peerDependencies": { "pg": "8" } }`)
+  await bundle(source)
+  await rm(source, { recursive: true })
 })
 
 it("name what they contain, with its license", async () => {
@@ -90,13 +90,60 @@ it("take turns on a client of the program", async () => {
   await program.close()
 })
 
-it("throw errors of the database that are instances of one class", async () => {
+it("run after the commit of a transaction that they did not make", async () => {
+  const program = await PgProgram.open()
+  const { createScheduler } = await load<typeof SchedulerApi>("scheduler")
+  const scheduler = await createScheduler({ pool: program.pool, listen: false })
+  const ran = Promise.withResolvers<void>()
+  await scheduler.work({ name: "worker-1", handlers: { print: { run: () => ran.resolve() } } })
+  const tx = await program.inTransaction(async (client) => {
+    const tx = External.fromPg(client)
+    await scheduler.enqueue({ lane: "ada/print", group: "ada", cap: 1, kind: "print", payload: null, tx })
+    return tx
+  })
+  assert.isNotEmpty(tx.afterCommit)
+  await Effect.runPromise(External.committed(tx))
+  assert.isEmpty(tx.afterCommit)
+  await ran.promise
+  await scheduler.close()
+  await program.close()
+})
+
+it("leave a client of a pool to statements", async () => {
+  const program = await PgProgram.open()
+  const pool = new Pool({ connectionString: program.url, max: 2 })
+  const { createScheduler } = await load<typeof SchedulerApi>("scheduler")
+  const ran = Promise.withResolvers<void>()
+  const handlers = { print: { run: () => ran.resolve() } }
+  const schedulers = await Promise.all([createScheduler({ pool }), createSchedulerOfSource({ pool })])
+  // Each would listen on one of the two clients.
+  for (const scheduler of schedulers) await scheduler.work({ name: "worker-1", handlers })
+  await schedulers[0].enqueue({ lane: "ada/print", group: "ada", cap: 1, kind: "print", payload: null })
+  await ran.promise
+  for (const scheduler of schedulers) await scheduler.close()
+  await pool.end()
+  await program.close()
+})
+
+it("throw errors of which each class recognizes those of its copies", async () => {
   const ledger = await load<typeof LedgerApi>("ledger")
   const { StorageFailedError } = await load<typeof LimitsApi>("rate-limit")
+  class OwnError extends StorageFailedError {}
   const error = await ledger.createLedger({ url: "postgres://127.0.0.1:1/none" }).catch((error: unknown) => error)
   assert.instanceOf(error, StorageFailedError)
+  assert.notInstanceOf(error, OwnError)
   assert.notStrictEqual(ledger.StorageFailedError, StorageFailedError)
   assert.notInstanceOf(new Error("another"), StorageFailedError)
+})
+
+it("reject tables that a newer build has changed with an error of Migrations", async () => {
+  const program = await PgProgram.open()
+  const { createLedger } = await load<typeof LedgerApi>("ledger")
+  await (await createLedger({ pool: program.pool, sweep: false })).close()
+  await program.pool.query("INSERT INTO ledger_migrations (migration_id, name) VALUES (99, 'contract_lots')")
+  const error = await createLedger({ pool: program.pool }).catch((error: unknown) => error)
+  assert.instanceOf(error, Migrations.SchemaMismatch)
+  await program.close()
 })
 
 it("export their spans and metrics by layers of the program's effect", async () => {

@@ -1,57 +1,72 @@
 /** The benchmarks of another commit, in a working tree of its own with its dependencies. */
 import { Effect, type Scope } from "effect"
 import { execFile } from "node:child_process"
+import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { promisify } from "node:util"
-import { attempt, type BenchmarkFailure } from "./Benchmark.ts"
+import { attempt, type BenchmarkFailure, failingWith } from "./Benchmark.ts"
 import type { Report } from "./Report.ts"
 
 /** The root of the repository. */
 export const root = resolve(import.meta.dirname, "../../..")
 
+/** Returns the hash of a commit. */
+export const commitOf = (ref: string): Effect.Effect<string, BenchmarkFailure> =>
+  git("rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`).pipe(
+    Effect.map((hash) => hash.trim()),
+    failingWith(`There is no commit ${ref}`)
+  )
+
 /** Checks out a commit and installs its dependencies. Returns its directory, which is removed when the scope closes. */
 export const make = Effect.fnUntraced(function*(
-  ref: string
+  commit: string
 ): Effect.fn.Return<string, BenchmarkFailure, Scope.Scope> {
-  const commit = yield* attempt(`There is no commit ${ref}`, async () => {
-    const { stdout } = await git("rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`)
-    return stdout.trim()
-  })
   const parent = yield* Effect.acquireRelease(
     attempt("No directory for the commit", () => mkdtemp(join(tmpdir(), "kinora-bench-commit-"))),
-    (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+    (path) =>
+      Effect.tryPromise(() => rm(path, { recursive: true, force: true, maxRetries: 5 })).pipe(
+        // Git forgets the directory.
+        Effect.andThen(git("worktree", "prune")),
+        Effect.ignore
+      )
   )
   const directory = join(parent, "repository")
-  yield* Effect.acquireRelease(
-    attempt(`${ref} cannot be checked out`, () => git("worktree", "add", "--quiet", "--detach", directory, commit)),
-    () => Effect.promise(() => git("worktree", "remove", "--force", directory))
+  yield* failingWith(`${commit} cannot be checked out`)(
+    git("worktree", "add", "--quiet", "--detach", directory, commit)
   )
-  yield* attempt(
-    `The dependencies of ${ref} cannot be installed`,
-    () => execute("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: directory })
+  yield* failingWith(`The dependencies of ${commit} cannot be installed`)(
+    execute("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], directory)
   )
   return directory
 })
 
 /** Runs the command of a directory and returns its report. */
-export const bench = (directory: string, args: ReadonlyArray<string>): Effect.Effect<Report, BenchmarkFailure> =>
-  attempt(`The benchmarks in ${directory} failed`, async () => {
-    const main = join(directory, "packages/bench/src/main.ts")
-    const { stdout } = await execute(process.execPath, ["--conditions=@kinora/source", main, ...args, "--json"], {
-      cwd: directory,
-      maxBuffer: reportBytesMax
-    })
-    return JSON.parse(stdout) as Report
-  })
+export const bench = (directory: string, args: ReadonlyArray<string>): Effect.Effect<Report, BenchmarkFailure> => {
+  const main = join(directory, "packages/bench/src/main.ts")
+  return execute(process.execPath, ["--conditions=@kinora/source", main, ...args, "--json"], directory).pipe(
+    failingWith(`The benchmarks in ${directory} failed`),
+    Effect.flatMap((output) => attempt("The report is not JSON", async () => JSON.parse(output) as Report))
+  )
+}
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const execute = promisify(execFile)
+const outputBytesMax = 64 * 1024 ** 2
 
-const reportBytesMax = 64 * 1024 ** 2
+/** Runs a program and returns its output. An interruption ends the program, and waits until it has ended. */
+const execute = (command: string, args: ReadonlyArray<string>, cwd: string): Effect.Effect<string, Error> =>
+  Effect.callback((resume) => {
+    const child = execFile(command, args, { cwd, maxBuffer: outputBytesMax }, (error, stdout) => {
+      resume(error === null ? Effect.succeed(stdout) : Effect.fail(error))
+    })
+    const closed = once(child, "close")
+    return Effect.promise(async () => {
+      child.kill()
+      await closed
+    })
+  })
 
-const git = (...args: ReadonlyArray<string>) => execute("git", ["-C", root, ...args])
+const git = (...args: ReadonlyArray<string>): Effect.Effect<string, Error> => execute("git", args, root)

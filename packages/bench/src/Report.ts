@@ -58,7 +58,7 @@ export const toText = ({ baseline, machine, outcomes, postgres, rounds, versions
 
 /** Two versions of the benchmarks. */
 export interface ComparisonReport {
-  /** The earlier one. The later one is the working tree. */
+  /** The hash of the earlier one. The later one is the working tree. */
   readonly commit: string
   readonly machine: string
   readonly rounds: Report["rounds"]
@@ -72,7 +72,7 @@ export const toComparison = ({ commit, contestants, machine, rounds }: Compariso
     `Rounds: ${rounds.pairs} of about ${rounds.seconds} s for each commit, in turns`,
     "",
     table(
-      ["benchmark", "who", `${commit} (range)`, "working tree (range)", "better by (range)"],
+      ["benchmark", "who", `${commit.slice(0, 12)} (range)`, "working tree (range)", "better by (range)"],
       contestants.map(({ after, before, benchmark, name, ratio }) => [
         `**${benchmark}**`,
         name,

@@ -65,14 +65,15 @@ const compareWith = Effect.fnUntraced(function*(commit: string, { chosen, pairs,
   readonly url: string
   readonly warmUps: number
 }) {
-  yield* Progress.show(`installing ${commit}`)
+  yield* Progress.show(`installing ${commit.slice(0, 12)}`)
   const directory = yield* Checkout.make(commit)
   const args = [...chosen, "--pairs", "1", "--seconds", `${seconds}`, "--warm-ups", `${warmUps}`, "--url", url]
   const version = (name: string, directory: string): Comparison.Version => ({
     name,
     run: Effect.map(Checkout.bench(directory, args), ({ outcomes }) => outcomes)
   })
-  const [before, after] = [version(commit, directory), version("working tree", Checkout.root)]
+  const before = version(commit.slice(0, 12), directory)
+  const after = version("working tree", Checkout.root)
   const contestants = yield* Comparison.run({ before, after, pairs, progress: Progress.show })
   return { commit, machine: Machine.description(), rounds: { seconds, pairs }, contestants }
 })
@@ -82,9 +83,10 @@ const bench = Command.make(
   input,
   Effect.fn("bench")(
     function*({ chosen, compare, json, pairs, seconds, url, warmUps }) {
+      const commit = yield* Effect.transposeOption(Option.map(compare, Checkout.commitOf))
       const server = yield* PostgresServer.make(url)
-      if (Option.isSome(compare)) {
-        const compared = yield* compareWith(compare.value, { chosen, pairs, seconds, url: server.url, warmUps })
+      if (Option.isSome(commit)) {
+        const compared = yield* compareWith(commit.value, { chosen, pairs, seconds, url: server.url, warmUps })
         yield* Progress.clear
         return yield* Console.log(json ? JSON.stringify(compared, undefined, 2) : Report.toComparison(compared))
       }

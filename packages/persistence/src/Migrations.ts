@@ -9,6 +9,7 @@ import { Migrator, SqlClient, type SqlError, type Statement } from "effect/sql"
 import * as DatabaseSchema from "./DatabaseSchema.ts"
 import * as ConcurrentIndexes from "./internal/concurrentIndexes.ts"
 import * as LockTimeout from "./internal/lockTimeout.ts"
+import { isInstance } from "./internal/promise/copies.ts"
 import type { StorageError } from "./StorageError.ts"
 import * as Storage from "./StorageError.ts"
 
@@ -62,6 +63,11 @@ export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
   /** Number of the newest migration in the database. */
   readonly found: number
 }> {
+  /** Returns whether a value is such an error, also if it is of a promise API, which has a copy of this class. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isInstance(this, { copied: SchemaMismatch, name: "SchemaMismatch" }, value)
+  }
+
   override get message(): string {
     return this.found > this.known
       ? `The schema "${this.namespace}" is at migration ${this.found}, which removed something that this build (${this.known}) uses. Run a newer build`

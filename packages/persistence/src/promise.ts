@@ -8,6 +8,7 @@ import type { SqlClient } from "effect/sql"
 import type { SchemaOptions } from "./Backend.ts"
 import * as External from "./external.ts"
 import { openPool } from "./internal/external/openPool.ts"
+import { isInstance } from "./internal/promise/copies.ts"
 import { type Plain, toPlain } from "./internal/promise/plain.ts"
 import { runPromise } from "./internal/promise/run.ts"
 import { type TelemetryOptions, withTelemetry } from "./internal/promise/telemetry.ts"
@@ -56,14 +57,13 @@ export class StorageFailedError extends Error {
   /** Whether the same call may succeed later. */
   readonly isRetryable: boolean
 
-  /** Returns whether a value is such an error. Each promise API has a copy of this class, and their errors are all instances. */
+  /** Returns whether a value is such an error, also if it is of another promise API, which has a copy of this class. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return typeof value === "object" && value !== null && brand in value
+    return isInstance(this, { copied: StorageFailedError, name: "StorageFailedError" }, value)
   }
 
   constructor(error: StorageError) {
     super(error.message, { cause: error.cause })
-    Object.defineProperty(this, brand, { value: true })
     this.code = `storage_${error.reason}`
     this.isRetryable = error.isRetryable
   }
@@ -177,8 +177,6 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const brand = Symbol.for("@kinora/persistence/StorageFailedError")
 
 const transactionOf = (tx: External.PgClient | External.Transaction): External.Transaction =>
   "turn" in tx ? tx : External.fromPg(tx)

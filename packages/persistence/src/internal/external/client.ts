@@ -36,7 +36,9 @@ export const make = Effect.fnUntraced(function*(
       const services = Context.omit(client.transactionService)(fiber.context) as Context.Context<R>
       const later = effect.pipe(Effect.provideService(Current, undefined), Effect.provideContext(services))
       // When the savepoint is released, so that what is undone is not run.
-      return afterOwnCommit(Effect.sync(() => void transaction.afterCommit.push(() => Effect.runPromise(later))))
+      return afterOwnCommit(
+        Effect.sync(() => void transaction.afterCommit.push((signal) => Effect.runPromise(later, { signal })))
+      )
     })
   return Object.assign(client, { afterCommit })
 })

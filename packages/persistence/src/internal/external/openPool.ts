@@ -2,8 +2,9 @@
 
 /** Opens a pool on the database of a URL. */
 export const openPool = async (connectionString: string) => {
-  const { Pool } = await import("pg")
-  const pool = new Pool({ connectionString })
+  // Early versions 8 have only this export.
+  const { default: pg } = await import("pg")
+  const pool = new pg.Pool({ connectionString })
   // The next call on a lost connection gets another one.
   pool.on("error", () => {})
   return pool

@@ -29,7 +29,7 @@ export interface Transaction {
   /** Held by one call at a time: a savepoint contains all statements that follow it on the connection. */
   readonly turn: Turn.Turn
   /** Functions of joined units that run after the commit of the caller. */
-  readonly afterCommit: Array<() => Promise<void>>
+  readonly afterCommit: Array<(signal: AbortSignal) => Promise<void>>
 }
 
 /** Makes a transaction without calls. The transactions of one connection share their turns. */
