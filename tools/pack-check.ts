@@ -2,20 +2,19 @@
  * Checks every public package as its users get it: packed, installed in another project, imported by a plain `node`.
  * In the workspace the condition `@kinora/source` hides what a tarball lacks.
  */
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { expectSuccess, root, run } from "./commands.ts"
+import { expectSuccess, run } from "./commands.ts"
 import { inParallel } from "./inParallel.ts"
 import * as lintTarball from "./lintTarball.ts"
 import * as moduleImports from "./moduleImports.ts"
 import * as packBlocks from "./packBlocks.ts"
-import { folderOf, installWithPnpm, type PackedExample, readVersions, runExample } from "./packExamples.ts"
 import { checkImports, type Imports, type Modules } from "./packImports.ts"
+import { installAll, npmFolder } from "./packInstalls.ts"
 import * as packRuns from "./packRuns.ts"
 import * as promiseBundles from "./promiseBundles.ts"
-import * as readmeExample from "./readmeExample.ts"
 import * as servedPages from "./servedPages.ts"
 
 const help = `Usage: npm run pack:check [-- options] [package...]
@@ -27,12 +26,12 @@ Builds and packs all public packages, then checks each (or those named, with or 
   import    every entry point loads in node, from the tarball installed with its dependencies, except
             "testing", which only Vitest loads, and imports modules of effect, not its entry points
   private   nothing under ./internal can be imported
-  compile   every "ts" block of the README compiles with TypeScript 5.9 and 7.0, installed with npm
-  run       every block that needs at most a Postgres runs on Node 22 and on the Node of this repository, and prints
-            what the README says
-  pnpm      the first block of the README prints something, installed with pnpm by the command of the README
-  program   of packages with commands, instead of pnpm: each prints its help
-  pages     of the console, instead of pnpm: a server that is installed from tarballs serves it
+  compile   every "ts" block of the README compiles with TypeScript 5.9 and 7.0, installed with npm, and installed with
+            pnpm in a project that has only what the README installs
+  run       every block that needs at most a Postgres runs in both projects, on Node 22 and on the Node of this
+            repository, and prints what the README says
+  program   each command of the package prints its help
+  pages     of the console: a server that is installed from tarballs serves it
 
 Options:
   --json    one JSON document on standard output; progress goes to standard error
@@ -47,12 +46,12 @@ const consoleName = "@kinora/console"
 interface Package extends Modules {
   readonly version: string
   readonly directory: string
-  /** Names of its programs. The first block of the README of a package with programs is not installed with pnpm. */
+  /** Names of its programs. */
   readonly programs: ReadonlyArray<string>
 }
 
 interface Check {
-  readonly name: "publint" | "types" | "import" | "private" | "compile" | "run" | "pnpm" | "program" | "pages"
+  readonly name: "publint" | "types" | "import" | "private" | "compile" | "run" | "program" | "pages"
   readonly passed: boolean
   /** The output of the tool if it failed; empty otherwise. */
   readonly output: string
@@ -100,18 +99,21 @@ const main = async (): Promise<number> => {
   try {
     say(`Packing ${all.length} packages`)
     const packed = await pack(all, directory)
-    const [examples, readmes] = await Promise.all([
-      readExamples(chosen),
-      Promise.all(chosen.map(packBlocks.read))
-    ])
+    const readmes = await Promise.all(chosen.map(packBlocks.read))
+    const tarballs = new Map([...packed].map(([name, { filename }]) => [name, join(directory, filename)]))
     say("Installing the tarballs with npm and with pnpm")
-    await Promise.all([install(packed, readmes, directory), installForPnpm(packed, examples, directory)])
+    const installations = await installAll(readmes, tarballs, directory)
     say("Compiling and running the blocks of the READMEs")
-    const blocks = await packRuns.checkAll(readmes, directory)
+    const blocks = await packRuns.checkAll(readmes, installations, directory)
     say(`Checking ${chosen.length} packages\n`)
     const imports = checkImports(
       chosen,
-      (script, specifiers) => expectSuccess("node", ["--input-type=module", "--eval", script, ...specifiers], directory)
+      (script, specifiers) =>
+        expectSuccess(
+          "node",
+          ["--input-type=module", "--eval", script, ...specifiers],
+          join(directory, npmFolder)
+        )
     )
     const reports = await inParallel(chosen, async (self) => {
       const report = await check(self, packed.get(self.name)!, { imports, blocks, directory })
@@ -174,56 +176,6 @@ const pack = async (all: ReadonlyArray<Package>, directory: string): Promise<Rea
   return new Map(Object.values(packed).map((self) => [self.name, self]))
 }
 
-/** The first example of each README. */
-const readExamples = (packages: ReadonlyArray<Package>): Promise<ReadonlyArray<PackedExample>> =>
-  Promise.all(
-    packages.filter(hasExamples).map(
-      async ({ directory, name }) => {
-        const readme = await readFile(join(directory, "README.md"), "utf8")
-        try {
-          return { name, ...readmeExample.read(readme) }
-        } catch (cause) {
-          throw new Error(`${join(directory, "README.md")} has no example to run`, { cause })
-        }
-      }
-    )
-  )
-
-const hasExamples = ({ name, programs }: Package): boolean => programs.length === 0 && name !== consoleName
-
-/** One project that has all tarballs, so that packages find each other there and not in a registry. */
-const install = async (
-  packed: ReadonlyMap<string, Packed>,
-  readmes: ReadonlyArray<packBlocks.PackedReadme>,
-  directory: string
-): Promise<void> => {
-  const manifest = {
-    private: true,
-    type: "module",
-    dependencies: {
-      ...packBlocks.dependencies(readmes, await readVersions(root)),
-      ...Object.fromEntries([...packed].map(([name, { filename }]) => [name, `file:./${filename}`]))
-    }
-  }
-  await writeFile(join(directory, "package.json"), JSON.stringify(manifest, null, 2))
-  await packBlocks.write(readmes, directory)
-  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
-  await expectSuccess("npm", ["install", ...flags], directory)
-}
-
-const installForPnpm = async (
-  packed: ReadonlyMap<string, Packed>,
-  examples: ReadonlyArray<PackedExample>,
-  directory: string
-): Promise<void> =>
-  installWithPnpm({
-    directory: join(directory, "pnpm"),
-    examples,
-    tarballs: new Map([...packed].map(([name, { filename }]) => [name, join(directory, filename)])),
-    versionOf: await readVersions(root),
-    run
-  })
-
 const check = async (
   self: Package,
   packed: Packed,
@@ -231,6 +183,7 @@ const check = async (
 ): Promise<Report> => {
   const { blocks, directory } = context
   const tarball = await readFile(join(directory, packed.filename))
+  const npm = join(directory, npmFolder)
   const { failed, internals } = await context.imports
   return {
     package: self.name,
@@ -245,11 +198,8 @@ const check = async (
       listed("import", failed.get(self.name)!),
       listed("private", internals.get(self.name)!),
       ...blocksOf(self, blocks),
-      ...await (self.name === consoleName
-        ? [listed("pages", await servedPages.problemsOf(join(directory, "node_modules/.bin/kinora-server"), directory))]
-        : self.programs.length > 0
-        ? checkPrograms(self.programs, directory)
-        : checkExample(self, directory))
+      ...await checkPrograms(self.programs, npm),
+      ...(self.name === consoleName ? [listed("pages", await servedPages.problemsOf(npm))] : [])
     ]
   }
 }
@@ -261,20 +211,18 @@ const listed = (name: Check["name"], problems: ReadonlyArray<string>): Check => 
   output: problems.join("\n")
 })
 
-/** Runs each program with `--help`, as `npx` does. */
+/** Runs each program of the project in `directory` with `--help`, as `npx` does. */
 const checkPrograms = (programs: ReadonlyArray<string>, directory: string): Promise<ReadonlyArray<Check>> =>
   Promise.all(programs.map(async (program) => {
     const { output, passed, stdout } = await run(join(directory, "node_modules/.bin", program), ["--help"], directory)
     return { name: "program", passed: passed && stdout.includes(program), output }
   }))
 
-/** Returns no checks for a README without blocks. */
-const blocksOf = ({ name }: Package, { compiled, ran }: packRuns.Blocks): ReadonlyArray<Check> =>
-  compiled.has(name) ? [listed("compile", compiled.get(name)!), listed("run", ran.get(name)!)] : []
-
-const checkExample = async ({ name }: Package, directory: string): Promise<ReadonlyArray<Check>> => [
-  { name: "pnpm", ...await runExample("example.ts", join(directory, "pnpm", folderOf(name)), run) }
-]
+/** Returns no checks for the README of a package that nobody imports, unless it has blocks. */
+const blocksOf = ({ name, programs }: Package, { compiled, ran }: packRuns.Blocks): ReadonlyArray<Check> => {
+  if (compiled.has(name)) return [listed("compile", compiled.get(name)!), listed("run", ran.get(name)!)]
+  return programs.length > 0 || name === consoleName ? [] : [listed("compile", ["The README has no `ts` block"])]
+}
 
 const describe = (report: Report): string => {
   const marks = report.checks.map((check) => `${check.passed ? "✔" : "✘"} ${check.name}`).join("  ")

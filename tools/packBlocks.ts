@@ -1,8 +1,7 @@
-/** All TypeScript of READMEs, compiled and run from packed tarballs as a reader compiles and runs it. */
+/** All TypeScript of READMEs, compiled from packed tarballs as a reader compiles it. */
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { run } from "./commands.ts"
-import { folderOf } from "./packExamples.ts"
 import * as readmeBlocks from "./readmeBlocks.ts"
 
 /** The blocks of one README. */
@@ -12,15 +11,21 @@ export interface PackedReadme {
   /** The directory of the package. */
   readonly directory: string
   readonly blocks: ReadonlyArray<readmeBlocks.ReadmeBlock>
-  /** The words after each `npm install`. */
+  /** The packages that it installs. */
   readonly installed: ReadonlyArray<string>
 }
 
-/** The folder that has a folder of blocks for each README. */
-export const blocksFolder = "blocks"
+/** A folder that has a folder for each README, with its blocks. */
+export interface Installation {
+  readonly manager: "npm" | "pnpm"
+  readonly directory: string
+}
 
-/** The name under which the oldest supported Node is installed. */
-export const oldestNode = "node-22"
+/** The versions that a reader may have: the last one that is written in JavaScript, and the one of this workspace. */
+export const compilers = ["5.9", "7.0"]
+
+/** The folder of a README in an installation. */
+export const folderOf = (name: string): string => name.replace("@kinora/", "")
 
 /** Reads the blocks of a package's README. */
 export const read = async (
@@ -30,34 +35,12 @@ export const read = async (
   return { name, directory, blocks: readmeBlocks.read(markdown), installed: readmeBlocks.installed(markdown) }
 }
 
-/** The packages that READMEs install or import with their types, the compilers and the oldest Node, with versions. */
-export const dependencies = (
-  readmes: ReadonlyArray<PackedReadme>,
-  versionOf: (name: string) => string | undefined
-): Readonly<Record<string, string>> => {
-  const imported = readmes.flatMap(({ blocks, installed }) => [
-    ...installed,
-    ...blocks.flatMap(({ specifiers }) => specifiers.flatMap((specifier) => readmeBlocks.packageOf(specifier) ?? []))
-  ])
-  const typed = imported.map((name) => `@types/${name}`).filter((name) => versionOf(name) !== undefined)
-  return {
-    ...Object.fromEntries(
-      ["effect", ...imported, ...typed, "@types/node"].flatMap((name) => {
-        const version = versionOf(name)
-        return version === undefined ? [] : [[name, version]]
-      })
-    ),
-    ...Object.fromEntries(compilers.map((version) => [`typescript-${version}`, `npm:typescript@${version}`])),
-    // The package `node` installs this one by a script, and scripts of packages do not run here.
-    [oldestNode]: `npm:node-${process.platform.replace("win32", "win")}-${process.arch}@22`
-  }
-}
-
 /** Writes the blocks into a folder per README, with the files of `example` that they import and the README links. */
 export const write = async (readmes: ReadonlyArray<PackedReadme>, directory: string): Promise<void> => {
-  for (const { blocks, directory: source, name } of readmes) {
-    const folder = join(directory, blocksFolder, folderOf(name))
-    await mkdir(folder, { recursive: true })
+  await mkdir(directory, { recursive: true })
+  for (const { blocks, directory: source, name } of readmes.filter((readme) => readme.blocks.length > 0)) {
+    const folder = join(directory, folderOf(name))
+    await mkdir(folder)
     for (const { code, file } of blocks) await writeFile(join(folder, file), code)
     const files = new Set(blocks.map(({ file }) => `./${file}`))
     const linked = blocks.flatMap(({ specifiers }) =>
@@ -68,24 +51,28 @@ export const write = async (readmes: ReadonlyArray<PackedReadme>, directory: str
   await writeFile(join(directory, "tsconfig.json"), JSON.stringify(tsconfig, null, 2))
 }
 
-/** Compiles all blocks with each version of TypeScript. Returns the errors by the name of the package. */
+/**
+ * Compiles all blocks of an installation with each version of TypeScript, which `compilersIn` has. Returns the errors by the
+ * name of the package.
+ */
 export const compile = async (
   readmes: ReadonlyArray<PackedReadme>,
-  directory: string
+  { directory, manager }: Installation,
+  compilersIn: string
 ): Promise<ReadonlyMap<string, ReadonlyArray<string>>> => {
   const outputs = await Promise.all(compilers.map(async (version) => {
-    const tsc = join(directory, "node_modules", `typescript-${version}`, "bin/tsc")
+    const tsc = join(compilersIn, "node_modules", `typescript-${version}`, "bin/tsc")
     const { output, passed } = await run("node", [tsc, "--pretty", "false"], directory)
     const errors = output.split(/\n(?=\S)/).filter((text) => text !== "")
     // An error elsewhere, such as in a declaration of another package, is one of every README.
-    const general = errors.filter((text) => !text.startsWith(`${blocksFolder}/`))
+    const general = errors.filter((text) => !readmes.some(({ name }) => text.startsWith(`${folderOf(name)}/`)))
     return { version, errors, general, failed: !passed }
   }))
   return new Map(readmes.map(({ name }) => [
     name,
     outputs.flatMap(({ errors, failed, general, version }) => {
-      const own = errors.filter((text) => text.startsWith(`${blocksFolder}/${folderOf(name)}/`))
-      return failed ? [...own, ...general].map((text) => `TypeScript ${version}: ${text}`) : []
+      const own = errors.filter((text) => text.startsWith(`${folderOf(name)}/`))
+      return failed ? [...own, ...general].map((text) => `${manager}, TypeScript ${version}: ${text}`) : []
     })
   ]))
 }
@@ -94,12 +81,9 @@ export const compile = async (
 // internal
 // -----------------------------------------------------------------------------
 
-/** The versions that a reader may have: the last one that is written in JavaScript, and the one of this workspace. */
-const compilers = ["5.9", "7.0"]
-
 /** The options that `tsc --init` proposes, for a project of Node. */
 const tsconfig = {
-  include: [blocksFolder],
+  include: ["*/*.ts"],
   compilerOptions: {
     target: "ESNext",
     module: "NodeNext",

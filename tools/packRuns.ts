@@ -3,11 +3,12 @@ import { spawn } from "node:child_process"
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
 import * as EmbeddedPostgres from "../packages/testkit/src/EmbeddedPostgres.ts"
 import { root } from "./commands.ts"
 import { inParallel } from "./inParallel.ts"
-import { blocksFolder, compile, oldestNode, type PackedReadme } from "./packBlocks.ts"
-import { folderOf } from "./packExamples.ts"
+import { compile, folderOf, type Installation, type PackedReadme } from "./packBlocks.ts"
+import { npmFolder, oldestNode } from "./packInstalls.ts"
 import * as readmeBlocks from "./readmeBlocks.ts"
 
 /** Problems, and blocks that do not run, by the name of the package. */
@@ -17,26 +18,39 @@ export interface Blocks {
   readonly notRun: ReadonlyMap<string, ReadonlyArray<string>>
 }
 
-/** Compiles all blocks, then runs those that need at most a Postgres, each with an empty database. */
-export const checkAll = async (all: ReadonlyArray<PackedReadme>, directory: string): Promise<Blocks> => {
+/**
+ * Compiles all blocks, then runs those that need at most a Postgres, each with an empty database, as each package manager
+ * installed them in a folder of `directory`.
+ */
+export const checkAll = async (
+  all: ReadonlyArray<PackedReadme>,
+  installations: ReadonlyArray<Installation>,
+  directory: string
+): Promise<Blocks> => {
   const readmes = all.filter(({ blocks }) => blocks.length > 0)
   if (readmes.length === 0) return { compiled: new Map(), ran: new Map(), notRun: new Map() }
-  const compiled = await compile(readmes, directory)
+  const npm = join(directory, npmFolder)
+  const compiled = await Promise.all(installations.map((installation) => compile(readmes, installation, npm)))
   const programs = [
     ["24", join(root, "node_modules/node/bin/node")],
-    ["22", join(directory, "node_modules", oldestNode, "bin/node")]
+    ["22", join(npm, "node_modules", oldestNode, "bin/node")]
   ] as const
   const runs = readmes.flatMap((readme) =>
     readme.blocks.filter((block) => reasonNotToRun(block) === undefined).flatMap((block) =>
-      programs.map(([version, path]) => ({ readme, block, version, node: path }))
+      installations.flatMap((installation) =>
+        programs.map(([version, path]) => ({ readme, block, installation, version, node: path }))
+      )
     )
   )
-  const problems = await runAll(runs, directory)
+  const problems = await runAll(runs)
   const each = (of: (readme: PackedReadme) => ReadonlyArray<string>) =>
     new Map(readmes.map((readme) => [readme.name, of(readme)]))
   return {
-    compiled,
-    ran: each((readme) => problems.filter((one) => one.readme === readme).flatMap((one) => one.problems)),
+    compiled: each((readme) => [...notInstalled(readme), ...compiled.flatMap((found) => found.get(readme.name) ?? [])]),
+    ran: each((readme) => [
+      ...problems.filter((one) => one.readme === readme).flatMap((one) => one.problems),
+      ...(readme.blocks[0]?.shown.length === 0 ? ["The first block shows nothing that it prints"] : [])
+    ]),
     notRun: each(({ blocks }) =>
       blocks.flatMap((block) => {
         const reason = reasonNotToRun(block)
@@ -54,13 +68,14 @@ export const checkAll = async (all: ReadonlyArray<PackedReadme>, directory: stri
 interface BlockRun {
   readonly readme: PackedReadme
   readonly block: readmeBlocks.ReadmeBlock
+  readonly installation: Installation
   /** The version of Node, for messages. */
   readonly version: string
   /** The path of Node. */
   readonly node: string
 }
 
-const runAll = async (runs: ReadonlyArray<BlockRun>, directory: string) => {
+const runAll = async (runs: ReadonlyArray<BlockRun>) => {
   const data = await mkdtemp(join(tmpdir(), "kinora-pack-postgres-"))
   // A server that root starts runs as another user.
   await chmod(data, 0o755)
@@ -75,15 +90,9 @@ const runAll = async (runs: ReadonlyArray<BlockRun>, directory: string) => {
     const results = await inParallel([...groups.entries()], async ([group, members]) => {
       const found: Array<{ readonly readme: PackedReadme; readonly problems: ReadonlyArray<string> }> = []
       for (const [index, one] of members.entries()) {
-        const create = (attempt: number) => server.createDatabase(`block_${group}_${index}_${attempt}`)
-        const began = Date.now()
-        const problems = await runBlock(one, { databaseUrl: await create(1), directory })
-        // Limits start anew in each window, the shortest of which lasts ten seconds.
-        const again = problems.length > 0 && Math.floor(began / 10_000) < Math.floor(Date.now() / 10_000)
-        found.push({
-          readme: one.readme,
-          problems: again ? await runBlock(one, { databaseUrl: await create(2), directory }) : problems
-        })
+        const databaseUrl = await server.createDatabase(`block_${group}_${index}`)
+        await pause(readmeBlocks.untilWindowHasTime(one.block, Date.now()))
+        found.push({ readme: one.readme, problems: await runBlock(one, databaseUrl) })
       }
       return found
     })
@@ -93,6 +102,12 @@ const runAll = async (runs: ReadonlyArray<BlockRun>, directory: string) => {
     await rm(data, { recursive: true, force: true })
   }
 }
+
+/** The imports that the README does not install. A reader would not have these packages. */
+const notInstalled = ({ blocks }: PackedReadme): ReadonlyArray<string> =>
+  blocks.flatMap((block) =>
+    block.notInstalled.map((name) => `${block.file} imports ${name}, and no \`npm install\` before it names it`)
+  )
 
 /** Returns why a block is compiled and not run; `undefined` if it runs. */
 const reasonNotToRun = ({ specifiers, variables }: readmeBlocks.ReadmeBlock): string | undefined => {
@@ -109,16 +124,16 @@ const hasFixedPort = ({ code }: readmeBlocks.ReadmeBlock): boolean => /\b(?:3000
  * when it has listened and printed all. Returns what is wrong.
  */
 const runBlock = async (
-  { block, node, readme, version }: BlockRun,
-  { databaseUrl, directory }: { readonly databaseUrl: string; readonly directory: string }
+  { block, installation, node, readme, version }: BlockRun,
+  databaseUrl: string
 ): Promise<ReadonlyArray<string>> => {
-  const folder = join(directory, blocksFolder, folderOf(readme.name))
+  const folder = join(installation.directory, folderOf(readme.name))
   const files = join(folder, `files-${version}-${block.file}`)
   await mkdir(files, { recursive: true })
   const environment = { DATABASE_URL: databaseUrl, FILES: files }
   const { outcome, stderr, stdout } = await execute(node, block, folder, environment)
   const problems = outcome === undefined ? readmeBlocks.differences(block.shown, stdout) : [outcome, stdout, stderr]
-  return problems.map((problem) => `${block.file}, Node ${version}: ${problem}`)
+  return problems.map((problem) => `${block.file}, ${installation.manager}, Node ${version}: ${problem}`)
 }
 
 /** The environment variables that every block has. */

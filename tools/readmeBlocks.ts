@@ -7,6 +7,8 @@ export interface ReadmeBlock {
   readonly code: string
   /** The modules that the code imports: `effect`, `./picture.ts`, … */
   readonly specifiers: ReadonlyArray<string>
+  /** The packages of others that the code imports and no `npm install` before it names. */
+  readonly notInstalled: ReadonlyArray<string>
   /** The environment variables that the code reads. */
   readonly variables: ReadonlyArray<string>
   /** The lines that the code prints, in the order of the README. */
@@ -18,35 +20,42 @@ export interface ReadmeBlock {
  * ends with a path, as in "`drivers/weave.ts`:", is the file of that name.
  */
 export const read = (markdown: string): ReadonlyArray<ReadmeBlock> => {
-  const blocks: Array<{ readonly file: string; readonly code: string; readonly shown: ReadonlyArray<string> }> = []
+  const blocks: Array<Pick<ReadmeBlock, "file" | "code" | "shown"> & { readonly index: number }> = []
   for (const [index, match] of [...markdown.matchAll(/^```ts\n([^]*?)^```$/gm)].entries()) {
     const code = match[1] ?? ""
     const name = /`(?:[\w./-]*\/)?([\w.-]+\.ts)`:\n+$/.exec(markdown.slice(0, match.index))?.[1]
     const continued = name === undefined && specifiersOf(code).length === 0 ? blocks.pop() : undefined
     blocks.push(
       continued === undefined
-        ? { file: name ?? `${index + 1}.ts`, code, shown: shownIn(code) }
+        ? { file: name ?? `${index + 1}.ts`, code, shown: shownIn(code), index: match.index }
         : {
-          file: continued.file,
+          ...continued,
           code: `${continued.code}\n${code}`,
           shown: [...continued.shown, ...shownIn(code)]
         }
     )
   }
-  return blocks.map((self) => ({
-    ...self,
-    specifiers: specifiersOf(self.code),
-    variables: variablesOf(self.code)
-  }))
+  return blocks.map(({ code, file, index, shown }) => {
+    const specifiers = specifiersOf(code)
+    const before = new Set(installed(markdown.slice(0, index)))
+    const imported = new Set(specifiers.flatMap((specifier) => packageOf(specifier) ?? []))
+    const notInstalled = [...imported].filter((name) => !before.has(name))
+    return { file, code, shown, specifiers, notInstalled, variables: variablesOf(code) }
+  })
 }
 
 /** The package of a specifier: `@kinora/ledger` of `@kinora/ledger/promise`; `undefined` for files and for Node's modules. */
 export const packageOf = (specifier: string): string | undefined =>
   /^(?:\.|node:)/.test(specifier) ? undefined : /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0]
 
-/** The words after each `npm install` of a README. */
-export const installed = (markdown: string): ReadonlyArray<string> =>
-  [...markdown.matchAll(/\bnpm install ([^`\n]+)/g)].flatMap(([, words = ""]) => words.split(" "))
+/** The packages that the commands `npm install` of a README name. */
+export const installed = (markdown: string): ReadonlyArray<string> => [
+  ...new Set(
+    [...markdown.matchAll(/\bnpm install ([^`\n#]+)/g)]
+      .flatMap(([, words = ""]) => words.split(" "))
+      .filter((word) => word !== "" && !word.startsWith("-"))
+  )
+]
 
 /**
  * Returns how the output differs from the lines that a README shows; nothing if it does not. The order is free, since
@@ -64,6 +73,17 @@ export const differences = (shown: ReadonlyArray<string>, output: string): Reado
     ...missing.map((text) => `not printed: ${text}`),
     ...lines.map((line) => `not in the README: ${line}`)
   ]
+}
+
+/**
+ * Returns the milliseconds until a block can run within one window of its limits: none, unless the present one ends soon. A
+ * block that counts in two windows prints other numbers. The shortest windows of READMEs are ten seconds of
+ * `@kinora/rate-limit`, and days of UTC in other packages.
+ */
+export const untilWindowHasTime = ({ specifiers }: ReadmeBlock, now: number): number => {
+  const window = specifiers.some((self) => self.startsWith("@kinora/rate-limit")) ? 10_000 : 86_400_000
+  const left = window - now % window
+  return left < windowLeftMin ? left : 0
 }
 
 // -----------------------------------------------------------------------------
@@ -97,3 +117,6 @@ const shownIn = (code: string): ReadonlyArray<string> => {
 
 const patternOf = (text: string): RegExp =>
   new RegExp(`^${text.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("…", ".*")}$`)
+
+/** Several times as long as a block that counts takes. */
+const windowLeftMin = 6_000

@@ -4,10 +4,11 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 
-/** Starts a server with an embedded database, and returns what is wrong with the pages that it serves. */
-export const problemsOf = async (program: string, directory: string): Promise<ReadonlyArray<string>> => {
+/** Starts the server of a project with an embedded database, and returns what is wrong with the pages that it serves. */
+export const problemsOf = async (directory: string): Promise<ReadonlyArray<string>> => {
   const data = await mkdtemp(join(directory, "data-"))
   const env = { ...process.env, KINORA_PORT: "0", KINORA_DATA_DIR: data, KINORA_WORKERS: "0" }
+  const program = join(directory, "node_modules/.bin/kinora-server")
   const server = spawn(program, ["--json"], { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"] })
   const ended = new Promise<void>((done) => server.once("close", () => done()))
   let errors = ""

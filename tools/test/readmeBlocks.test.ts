@@ -39,6 +39,15 @@ await run()
     assert.deepStrictEqual(first?.shown, ["1", "2", "3"])
   })
 
+  it("returns the imported packages that no installation before the block names", () => {
+    const [first, second] = readmeBlocks.read(
+      `With \`npm install effect\`:\n\n${block(`import "effect/sql"\nimport "pg/pool"\nimport "./a.ts"`)}`
+        + `With \`npm install pg\`:\n\n${block(`import "effect"\nimport "pg"`)}`
+    )
+    assert.deepStrictEqual(first?.notInstalled, ["pg"])
+    assert.deepStrictEqual(second?.notInstalled, [])
+  })
+
   it("returns the environment variables that the code reads", () => {
     const [first] = readmeBlocks.read(block(`import "effect"
 const { KEY = null, URL = "http://127.0.0.1" } = process.env
@@ -72,9 +81,25 @@ true 1
   })
 })
 
-it("returns the words of every installation", () => {
+it("waits for the next window of a block if the present one ends soon", () => {
+  const at = (time: string, specifier: string) => {
+    const [first] = readmeBlocks.read(block(`import "${specifier}"`))
+    return readmeBlocks.untilWindowHasTime(first!, Date.parse(`2026-03-01T${time}Z`))
+  }
   assert.deepStrictEqual(
-    readmeBlocks.installed("```sh\nnpm install pg effect\n```\n\nWith `npm install redis`."),
+    [
+      at("12:00:03", "@kinora/rate-limit"),
+      at("12:00:05", "@kinora/rate-limit/promise"),
+      at("12:00:05", "@kinora/ledger")
+    ],
+    [0, 5_000, 0]
+  )
+  assert.strictEqual(at("23:59:59", "@kinora/ledger"), 1_000)
+})
+
+it("returns the packages of every installation once, without options and comments", () => {
+  assert.deepStrictEqual(
+    readmeBlocks.installed("```sh\nnpm install pg effect # comment\n```\n\nWith `npm install --save-dev redis pg`."),
     ["pg", "effect", "redis"]
   )
 })

@@ -6,6 +6,7 @@ import ScriptedDriver from "@kinora/generator/ScriptedDriver"
 import type { Problem } from "@kinora/generator/ServedModel"
 import { Data, Effect, Layer, Result } from "effect"
 import * as DriverFile from "./internal/drivers/driverFile.ts"
+import { type LocatedProblem, messageOf } from "./internal/settings/sectionProblems.ts"
 import { clientParams } from "./Services.ts"
 import type { Settings } from "./Settings.ts"
 
@@ -34,15 +35,11 @@ export const defaults = {
 /** Drivers or models that cannot be used. Stops the start and lists every problem. */
 export class InvalidDrivers extends Data.TaggedError("InvalidDrivers")<{
   /** Paths start at the configuration, such as `drivers.mine.options.api_key` or `models.poster-1.driver.name`. */
-  readonly problems: ReadonlyArray<{ readonly path: string; readonly message: string }>
+  readonly problems: ReadonlyArray<LocatedProblem>
 }> {
   override get message(): string {
-    return [
-      `${this.problems.length} ${
-        this.problems.length === 1 ? "problem" : "problems"
-      } in the configuration of drivers and models`,
-      ...this.problems.map(({ message, path }) => `  ${path}: ${message}`)
-    ].join("\n")
+    const count = this.problems.length === 1 ? "1 problem" : `${this.problems.length} problems`
+    return messageOf(`${count} in the configuration of drivers and models`, this.problems)
   }
 }
 

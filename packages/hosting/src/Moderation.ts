@@ -2,20 +2,17 @@
 import { Issue } from "@kinora/catalog"
 import { HttpModeration, Moderation, OpenAiModeration } from "@kinora/moderation"
 import { Context, Data, Effect, type Layer, Redacted, Result, Schema } from "effect"
-import { problemsOf, type SectionProblem } from "./internal/settings/sectionProblems.ts"
+import { type LocatedProblem, messageOf, problemsOf, type SectionProblem } from "./internal/settings/sectionProblems.ts"
 import { isRecord, withVariables } from "./internal/settings/variables.ts"
 import type { Section } from "./Settings.ts"
 
 /** Invalid options of the moderation. Stops the start and lists every problem. */
 export class InvalidModeration extends Data.TaggedError("InvalidModeration")<{
   /** Paths start at the configuration, such as `moderation.hook.url`. Messages contain no values. */
-  readonly problems: ReadonlyArray<{ readonly path: string; readonly message: string }>
+  readonly problems: ReadonlyArray<LocatedProblem>
 }> {
   override get message(): string {
-    return [
-      "The configuration of the moderation is not valid",
-      ...this.problems.map(({ message, path }) => `  ${path}: ${message}`)
-    ].join("\n")
+    return messageOf("The configuration of the moderation is not valid", this.problems)
   }
 }
 

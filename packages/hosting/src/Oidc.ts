@@ -2,20 +2,17 @@
 import { Issue } from "@kinora/catalog"
 import { OidcOptions, OidcProviders } from "@kinora/oidc"
 import { Data, Effect, Layer, Redacted, Result, Schema } from "effect"
-import { problemsOf, type SectionProblem } from "./internal/settings/sectionProblems.ts"
+import { type LocatedProblem, messageOf, problemsOf, type SectionProblem } from "./internal/settings/sectionProblems.ts"
 import { withVariables } from "./internal/settings/variables.ts"
 import type { Section } from "./Settings.ts"
 
 /** Invalid options of identity providers. Stops the start and lists every problem. */
 export class InvalidOidc extends Data.TaggedError("InvalidOidc")<{
   /** Paths start at the configuration, such as `oidc[0].issuer`. Messages contain no values. */
-  readonly problems: ReadonlyArray<{ readonly path: string; readonly message: string }>
+  readonly problems: ReadonlyArray<LocatedProblem>
 }> {
   override get message(): string {
-    return [
-      "The configuration of identity providers is not valid",
-      ...this.problems.map(({ message, path }) => `  ${path}: ${message}`)
-    ].join("\n")
+    return messageOf("The configuration of identity providers is not valid", this.problems)
   }
 }
 

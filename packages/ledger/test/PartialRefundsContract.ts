@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import type { UnitOfWork } from "@kinora/persistence"
 import { Effect, type Layer } from "effect"
-import { accepted, after, chargeOf, grantOf, newAccount, noon, times } from "../src/internal/contract/commands.ts"
+import { openAccount, refundOf } from "../src/internal/contract/chargedAccounts.ts"
+import { noon } from "../src/internal/contract/commands.ts"
 import { Ledger } from "../src/Ledger.ts"
 
 /** The behaviour of refunds of parts of charges on every backend. */
@@ -19,21 +20,3 @@ export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.
         assert.strictEqual((yield* ledger.balances(account, noon)).credits, 6)
       }))
   })
-
-/** An account with three lots of 10 credits, in spending order, and a charge `job`. */
-const openAccount = Effect.fnUntraced(function*(charged: number) {
-  const ledger = yield* Ledger
-  const account = newAccount()
-  const granted = yield* accepted(ledger.grantAll(
-    times(3).map((n) => grantOf(account, 10, { reference: `${n}`, expiresAt: after({ days: n + 1 }) }))
-  ))
-  yield* ledger.charge(chargeOf(account, "job", charged))
-  return { account, lots: granted.map(({ lot }) => lot.id) }
-})
-
-const refundOf = (account: string, reference: string, credits: number) => ({
-  account,
-  reference: "job",
-  part: { reference, credits },
-  at: noon
-})

@@ -5,6 +5,7 @@ import { type DateTime, Effect, Layer } from "effect"
 import * as Counter from "./internal/counter.ts"
 import * as StoredBuckets from "./internal/memory/buckets.ts"
 import * as Counters from "./internal/memory/counters.ts"
+import { sweep } from "./internal/memory/expiring.ts"
 import * as Leases from "./internal/memory/leases.ts"
 import * as StoredWindows from "./internal/memory/windows.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
@@ -56,9 +57,7 @@ export const layer: Layer.Layer<RateLimitStore, never, MemoryBackend> = Layer.ef
       sweepCounters: (kind, kept, limit) =>
         accessCurrent(kind, ({ period }) => Counters.sweep(counters[kind], period - kept, limit)),
       sweepExpired: (kind, limit) =>
-        accessAt((at) =>
-          kind === "window" ? StoredWindows.sweep(windows, at, limit) : StoredBuckets.sweep(buckets, at, limit)
-        ),
+        accessAt((at) => kind === "window" ? sweep(windows, at, limit) : sweep(buckets, at, limit)),
       acquire: (requests) => accessNow((now) => Leases.acquire(leases, requests, now)),
       renew: (places, lasts) =>
         accessNow((now) => Leases.put(leases, places.map((place) => ({ ...place, lasts })), now)),

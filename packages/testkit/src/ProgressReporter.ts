@@ -32,6 +32,12 @@ export class ProgressReporter extends DefaultReporter {
     errors: ReadonlyArray<SerializedError>,
     reason: TestRunEndReason
   ): void {
+    // Vitest ends the run so if a global setup fails, and prints the error afterwards. The default reporter would print that
+    // there are no test files.
+    if (this.#files > 0 && modules.length === 0 && errors.length === 0) {
+      this.error("No test has run, because the setup of the run failed or the run was stopped.")
+      return
+    }
     super.onTestRunEnd(modules, errors, reason)
     for (const module of modules) {
       for (const { fullName } of module.children.allTests("failed")) {

@@ -3,6 +3,7 @@ import type { AdminAccount } from "@kinora/http-api/AdminAccount"
 import { CreditsTier, StudioTier, type SubscriptionOutcome } from "@kinora/http-api/AdminPlan"
 import { DateTime, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import type { Operator } from "../Operator.ts"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
 import { intBetween } from "./flags.ts"
@@ -33,26 +34,41 @@ const show = (group: "studio" | "credits", account: AdminAccount) => {
   return Output.show(account, text)
 }
 
-const studio = operatorCommand(
+/** A command that sets the plan of a group and shows it. */
+const set = <Tier extends string, E, R>(
+  group: "studio" | "credits",
+  description: string,
+  tiers: ReadonlyArray<Tier>,
+  run: (operator: Operator, request: PlanRequest<Tier>) => Effect.Effect<AdminAccount, E, R>
+) =>
+  operatorCommand(
+    group,
+    description,
+    { account, tier: tier(tiers), ...period },
+    Effect.fnUntraced(function*(operator, { account, tier, ...period }) {
+      const params = { id: yield* idOf(operator, account) }
+      const payload = { tier, ...(yield* periodOf(period)) }
+      yield* show(group, yield* run(operator, { params, payload }))
+    })
+  )
+
+interface PlanRequest<Tier> {
+  readonly params: { readonly id: string }
+  readonly payload: { readonly tier: Tier; readonly period_end: DateTime.Utc; readonly auto_renew: boolean }
+}
+
+const studio = set(
   "studio",
   "Set the Studio plan, which replaces the current one",
-  { account, tier: tier(StudioTier.literals), ...period },
-  Effect.fnUntraced(function*(operator, { account, tier, ...period }) {
-    const params = { id: yield* idOf(operator, account) }
-    const payload = { tier, ...(yield* periodOf(period)) }
-    yield* show("studio", yield* operator.plans.setStudioPlan({ params, payload }))
-  })
+  StudioTier.literals,
+  ({ plans }, request) => plans.setStudioPlan(request)
 )
 
-const credits = operatorCommand(
+const credits = set(
   "credits",
   "Set the Credits plan, which replaces the current one. It grants no credits",
-  { account, tier: tier(CreditsTier.literals), ...period },
-  Effect.fnUntraced(function*(operator, { account, tier, ...period }) {
-    const params = { id: yield* idOf(operator, account) }
-    const payload = { tier, ...(yield* periodOf(period)) }
-    yield* show("credits", yield* operator.plans.setCreditsPlan({ params, payload }))
-  })
+  CreditsTier.literals,
+  ({ plans }, request) => plans.setCreditsPlan(request)
 )
 
 const end = operatorCommand(

@@ -1,9 +1,7 @@
 /** A `Stage` that is a server process on a database, requested over a socket. Its time is real. */
 import { PgClient } from "@effect/sql-pg"
-import { TestDatabase } from "@kinora/testkit"
+import { FreePort, TestDatabase } from "@kinora/testkit"
 import { Clock, Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
-import { once } from "node:events"
-import { type AddressInfo, createServer } from "node:net"
 import * as OpenApiCheck from "../OpenApiCheck.ts"
 import * as Program from "../Program.ts"
 import * as Receivers from "../Receivers.ts"
@@ -138,7 +136,7 @@ const startSecond = Effect.fnUntraced(
 /** Starts another server behind the base URL of the first, as behind one load balancer. Returns it with its own address. */
 const startBeside = Effect.fnUntraced(
   function*(first: Program.Server, environment: Readonly<Record<string, string>>) {
-    const port = yield* freePort
+    const port = yield* Effect.promise(FreePort.find)
     const server = yield* Program.startServer({
       ...environment,
       KINORA_BASE_URL: first.baseUrl,
@@ -147,16 +145,6 @@ const startBeside = Effect.fnUntraced(
     return { ...server, baseUrl: `http://127.0.0.1:${port}` }
   }
 )
-
-const freePort = Effect.promise(async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  // A server that listens on TCP has such an address.
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
-})
 
 const startProduction = Effect.gen(function*() {
   const databaseUrl = yield* TestDatabase.postgresUrl

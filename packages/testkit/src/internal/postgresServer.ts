@@ -12,12 +12,19 @@ export interface PostgresServer {
 
 const image = "postgres:18-alpine"
 
+/** A container engine. */
+export interface ContainerEngine {
+  readonly responds: () => Promise<boolean>
+  /** Starts a Postgres. Rejects if the engine neither has the image nor can pull it. */
+  readonly startPostgres: () => Promise<PostgresServer>
+}
+
 /**
  * Uses `KINORA_TEST_POSTGRES_URL` if it is set, otherwise a container if an engine
  * responds and has the image or can pull it, otherwise the server binaries from npm.
  * `KINORA_TEST_POSTGRES=testcontainers` allows a container only.
  */
-export const startPostgres = async (directory: string): Promise<PostgresServer> => {
+export const startPostgres = async (directory: string, engine = installedEngine): Promise<PostgresServer> => {
   const only = process.env["KINORA_TEST_POSTGRES"]
   if (only !== undefined && only !== "testcontainers") {
     throw new Error(`KINORA_TEST_POSTGRES is ${JSON.stringify(only)}; the only valid value is "testcontainers"`)
@@ -26,22 +33,24 @@ export const startPostgres = async (directory: string): Promise<PostgresServer> 
   if (only === undefined && url !== undefined) {
     return { url, description: "KINORA_TEST_POSTGRES_URL", stop: () => Promise.resolve() }
   }
-  if (only !== undefined) return startContainer()
-  if (!await hasContainerEngine()) return startEmbedded(directory, "no container engine responded")
+  if (only !== undefined) return startRequired(engine)
+  if (!await engine.responds()) return startEmbedded(directory, "no container engine responded")
   try {
-    return await startContainer()
+    return await engine.startPostgres()
   } catch {
     return startEmbedded(directory, `the container engine could not start ${image}`)
   }
 }
 
-const hasContainerEngine = async (): Promise<boolean> => {
-  try {
-    await getContainerRuntimeClient()
-    return true
-  } catch {
-    return false
+const startRequired = async (engine: ContainerEngine): Promise<PostgresServer> => {
+  const fail = (reason: string, remedy: string, options?: ErrorOptions): never => {
+    const message = `KINORA_TEST_POSTGRES=testcontainers requires a Postgres in a container, and ${reason}.`
+    throw new Error(`${message} ${remedy}, or unset the variable to run Postgres without a container.`, options)
   }
+  if (!await engine.responds()) return fail("no container engine responded", "Start one, for example Docker")
+  return engine.startPostgres().catch((cause: unknown) =>
+    fail(`the container engine could not start ${image}`, `Run \`.ci/postgres-image ${image}\` to get it`, { cause })
+  )
 }
 
 const startContainer = async (): Promise<PostgresServer> => {
@@ -66,6 +75,18 @@ const startContainer = async (): Promise<PostgresServer> => {
     }
   }
 }
+
+const hasContainerEngine = async (): Promise<boolean> => {
+  try {
+    await getContainerRuntimeClient()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The engine that `testcontainers` finds on this machine. */
+const installedEngine: ContainerEngine = { responds: hasContainerEngine, startPostgres: startContainer }
 
 /** `reason` is logged: why the server is not a container. */
 const startEmbedded = async (directory: string, reason: string): Promise<PostgresServer> => ({

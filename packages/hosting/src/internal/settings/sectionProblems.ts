@@ -7,6 +7,18 @@ export interface SectionProblem {
   readonly message: string
 }
 
+/** A problem in the configuration file. */
+export interface LocatedProblem {
+  /** Starts at the configuration, such as `moderation.hook.url`. */
+  readonly path: string
+  /** Contains no value. */
+  readonly message: string
+}
+
+/** The message of an error with a line for each problem. */
+export const messageOf = (title: string, problems: ReadonlyArray<LocatedProblem>): string =>
+  [title, ...problems.map(({ message, path }) => `  ${path}: ${message}`)].join("\n")
+
 /** Returns the problems of a value that its schema rejects. */
 export const problemsOf = ({ issue }: Schema.SchemaError): ReadonlyArray<SectionProblem> =>
   formatIssue(issue).issues.map(({ message, path = [] }) => ({ path: path.map(keyOf), message: ruleOf(message) }))

@@ -1,4 +1,4 @@
-/** Accounts with lots for holds. */
+/** Accounts with lots for holds and charges. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { Ledger } from "../../Ledger.ts"
@@ -23,6 +23,15 @@ export const totalsOf = Effect.fnUntraced(function*(account: string) {
   const { discrepancies, totals } = yield* (yield* Ledger).verify({ account })
   assert.deepStrictEqual(discrepancies, [])
   return totals
+})
+
+/** Asserts that the books of an account of `openAccount` are sound, and that its other credits are spendable. */
+export const assertTotals = Effect.fnUntraced(function*(
+  account: string,
+  { consumed = 0, held = 0 }: { readonly consumed?: number; readonly held?: number }
+) {
+  const remaining = 30 - held - consumed
+  assert.deepStrictEqual(yield* totalsOf(account), { granted: 30, remaining, held, consumed, expired: 0 })
 })
 
 /** Books all that has expired, also of other tests. */

@@ -5,6 +5,7 @@ import { Effect, Result } from "effect"
 import * as Books from "../../Books.ts"
 import { Ledger } from "../../Ledger.ts"
 import { IndivisibleCharge, RefundExceedsCharge, UnknownCharge } from "../../LedgerError.ts"
+import { openAccount, refundOf } from "./chargedAccounts.ts"
 import {
   accepted,
   adopt,
@@ -241,17 +242,6 @@ export const concurrentPartTests = (test: Register): void => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** An account with three lots of 10 credits, in spending order, and a charge `job`. */
-const openAccount = Effect.fnUntraced(function*(charged: number) {
-  const ledger = yield* Ledger
-  const account = newAccount()
-  const granted = yield* accepted(ledger.grantAll(
-    times(3).map((n) => grantOf(account, 10, { reference: `${n}`, expiresAt: after({ days: n + 1 }) }))
-  ))
-  yield* ledger.charge(chargeOf(account, "job", charged))
-  return { account, lots: granted.map(({ lot }) => lot.id) }
-})
-
 /** The credits that the refunds returned. */
 const creditsOf = (results: ReadonlyArray<Result.Result<Books.Refunded, unknown>>) =>
   results.reduce(
@@ -262,10 +252,3 @@ const creditsOf = (results: ReadonlyArray<Result.Result<Books.Refunded, unknown>
 
 const isDone = (result: Result.Result<Books.Refunded, unknown>) =>
   Result.isSuccess(result) && result.success._tag === "Refunded"
-
-const refundOf = (account: string, reference: string, credits: number) => ({
-  account,
-  reference: "job",
-  part: { reference, credits },
-  at: noon
-})

@@ -1,15 +1,10 @@
 /** Token buckets in memory. */
-import type { MemoryMap } from "@kinora/persistence/UnitOfWork"
 import * as Buckets from "../buckets.ts"
 import type * as Counter from "../counter.ts"
-
-/** A bucket, and the time after which it can be deleted. */
-interface StoredBucket extends Buckets.Bucket {
-  readonly expiresAt: number
-}
+import type { Expiring } from "./expiring.ts"
 
 /** Buckets by key. */
-export type StoredBuckets = MemoryMap<string, StoredBucket>
+export type StoredBuckets = Expiring<Buckets.Bucket>
 
 /** Grants demands at a time. */
 export const takeAll = (
@@ -26,13 +21,6 @@ export const takeAll = (
 /** Returns the stored bucket of a key. */
 export const read = (buckets: StoredBuckets, key: string, at: number): Counter.Current =>
   Buckets.storedOf(key, find(buckets, key, at), at)
-
-/** Deletes up to `limit` buckets that have expired. Returns the number of deleted buckets. */
-export const sweep = (buckets: StoredBuckets, at: number, limit: number): number => {
-  const expired = Array.from(buckets.entries()).filter(([, { expiresAt }]) => expiresAt <= at).slice(0, limit)
-  for (const [key] of expired) buckets.delete(key)
-  return expired.length
-}
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,15 +1,10 @@
 /** Windows in memory. */
-import type { MemoryMap } from "@kinora/persistence/UnitOfWork"
 import * as Counter from "../counter.ts"
 import * as Windows from "../windows.ts"
-
-/** The counts of a key, and the time after which they do not count. */
-interface StoredWindow extends Windows.Counts {
-  readonly expiresAt: number
-}
+import type { Expiring } from "./expiring.ts"
 
 /** Counts by key. */
-export type StoredWindows = MemoryMap<string, StoredWindow>
+export type StoredWindows = Expiring<Windows.Counts>
 
 /** Grants demands at a time. */
 export const takeAll = (
@@ -37,13 +32,6 @@ export const read = (windows: StoredWindows, counted: Counter.Counted, at: numbe
     Windows.moved(find(windows, counted, at), Counter.periodOf(counted.window, at)),
     at
   )
-
-/** Deletes up to `limit` windows that have expired. Returns the number of deleted windows. */
-export const sweep = (windows: StoredWindows, at: number, limit: number): number => {
-  const expired = Array.from(windows.entries()).filter(([, { expiresAt }]) => expiresAt <= at).slice(0, limit)
-  for (const [key] of expired) windows.delete(key)
-  return expired.length
-}
 
 // -----------------------------------------------------------------------------
 // internal

@@ -5,13 +5,14 @@ import type { SqlClient } from "effect/sql"
 import * as Buckets from "../buckets.ts"
 import type * as Counter from "../counter.ts"
 import { millisAt } from "./clock.ts"
+import { wantedRows } from "./rows.ts"
 
 /** Returns the buckets of keys as they are stored, one per key, with the current time. */
 export const readBuckets = (sql: SqlClient.SqlClient, counters: ReadonlyArray<Counter.Counted>) =>
   Effect.flatMap(DatabaseTime.now, (now) =>
     decodeRows(sql`
       SELECT wanted.key, bucket.missing, bucket.filled_at, (SELECT ${millisAt(now)}) AS at
-      FROM ${Rows.table("wanted", counters, keyColumns, { unknownLength: true })}
+      FROM ${wantedRows(counters)}
       LEFT JOIN LATERAL (
         SELECT missing::float8 AS missing, filled_at::float8 AS filled_at
         FROM rate_limit_bucket AS stored
@@ -30,8 +31,6 @@ export const readBuckets = (sql: SqlClient.SqlClient, counters: ReadonlyArray<Co
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const keyColumns: Rows.Columns<Counter.Counted> = Rows.fields({ key: "text" })
 
 const BucketRow = Schema.Struct({
   key: Schema.String,

@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import * as Counter from "../counter.ts"
 import { millisAt, periodAt } from "./clock.ts"
 import { counterTable } from "./counterTable.ts"
+import { wantedRows } from "./rows.ts"
 
 /**
  * Returns the counters of the current period, one per key. The subquery looks each key up by the index. A join would be
@@ -31,7 +32,7 @@ export const readCounters = (
         )::float8 AS used,
         current.at
       FROM current
-      CROSS JOIN ${Rows.table("wanted", counters, keyColumns, { unknownLength: true })}
+      CROSS JOIN ${wantedRows(counters)}
     `)).pipe(
       Effect.map((found) => found.map((one) => ({ ...one, endsAt: Counter.endOf(Counter.windows[kind], one.period) })))
     )
@@ -39,8 +40,6 @@ export const readCounters = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const keyColumns: Rows.Columns<Counter.Counted> = Rows.fields({ key: "text" })
 
 const CurrentRow = Schema.Struct({
   period: Schema.Int,

@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import * as Counter from "../counter.ts"
 import * as Windows from "../windows.ts"
 import { millisAt } from "./clock.ts"
+import { wantedRows } from "./rows.ts"
 import { countsOf } from "./windowCounts.ts"
 
 /** Returns the counters of windows, one per key, as a hit at the current time sees them. */
@@ -13,7 +14,7 @@ export const readWindows = (sql: SqlClient.SqlClient, counters: ReadonlyArray<Co
   return Effect.flatMap(DatabaseTime.now, (now) =>
     decodeRows(sql`
       SELECT wanted.key, counter.period, counter.counts, (SELECT ${millisAt(now)}) AS at
-      FROM ${Rows.table("wanted", counters, keyColumns, { unknownLength: true })}
+      FROM ${wantedRows(counters)}
       LEFT JOIN LATERAL (
         SELECT period::float8 AS period, array_to_string(counts, ',') AS counts
         FROM rate_limit_window AS stored
@@ -34,8 +35,6 @@ export const readWindows = (sql: SqlClient.SqlClient, counters: ReadonlyArray<Co
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const keyColumns: Rows.Columns<Counter.Counted> = Rows.fields({ key: "text" })
 
 const WindowRow = Schema.Struct({
   key: Schema.String,

@@ -6,6 +6,7 @@ import * as Buckets from "../buckets.ts"
 import type * as Counter from "../counter.ts"
 import { millisAt } from "./clock.ts"
 import { grantedOf } from "./grantedOf.ts"
+import { demandColumns, demandRows } from "./rows.ts"
 
 /**
  * Grants demands by the rule of `Buckets.take` in one statement. A row in conflict is locked and read in its newest version,
@@ -27,7 +28,7 @@ export const takeFromBuckets = (sql: SqlClient.SqlClient, demands: ReadonlyArray
       cost,
       maximum,
       granted
-    FROM ${demandRows(demands)},
+    FROM ${demandRows(demands, bucketColumns)},
     LATERAL (SELECT (SELECT floor(extract(epoch FROM ${now}) * 1000)::int8) AS at) AS current,
     LATERAL (SELECT ${grantedOf(sql, "0", "demand")} AS granted) AS first
     ORDER BY place
@@ -60,14 +61,10 @@ export const takeFromBuckets = (sql: SqlClient.SqlClient, demands: ReadonlyArray
 // internal
 // -----------------------------------------------------------------------------
 
-const demandColumns: Rows.Columns<Counter.Demand> = {
-  ...Rows.fields({ key: "text", takes: "int4", cost: "int8" }),
-  maximum: ["int8", ({ limit }) => limit],
+const bucketColumns: Rows.Columns<Counter.Demand> = {
+  ...demandColumns,
   length: ["int8", ({ window }) => window.length]
 }
-
-const demandRows = (demands: ReadonlyArray<Counter.Demand>) =>
-  Rows.table("demand", demands, demandColumns, { place: "place" })
 
 const GrantRow = Schema.Struct({
   key: Schema.String,

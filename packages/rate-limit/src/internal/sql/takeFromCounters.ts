@@ -6,6 +6,7 @@ import * as Counter from "../counter.ts"
 import { millisAt, periodAt } from "./clock.ts"
 import { counterTable } from "./counterTable.ts"
 import { grantedOf } from "./grantedOf.ts"
+import { demandRows } from "./rows.ts"
 
 /**
  * Grants demands on the counters of the current period by the rule of `Counter.take` in one statement. A row in conflict is
@@ -41,14 +42,6 @@ export const takeFromCounters = (
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const demandColumns: Rows.Columns<Counter.Demand> = {
-  ...Rows.fields({ key: "text", takes: "int4", cost: "int8" }),
-  maximum: ["int8", ({ limit }) => limit]
-}
-
-const demandRows = (demands: ReadonlyArray<Counter.Demand>) =>
-  Rows.table("demand", demands, demandColumns, { place: "place" })
 
 const GrantRow = Schema.Struct({
   period: Schema.Int,

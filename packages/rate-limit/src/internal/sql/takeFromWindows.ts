@@ -6,6 +6,7 @@ import type * as Counter from "../counter.ts"
 import * as Windows from "../windows.ts"
 import { millisAt } from "./clock.ts"
 import { grantedOf } from "./grantedOf.ts"
+import { demandColumns, demandRows } from "./rows.ts"
 import { countsOf } from "./windowCounts.ts"
 
 /**
@@ -26,7 +27,7 @@ export const takeFromWindows = (sql: SqlClient.SqlClient, demands: ReadonlyArray
       cost,
       maximum,
       granted
-    FROM ${demandRows(demands)},
+    FROM ${demandRows(demands, windowColumns)},
     LATERAL (
       SELECT floor((SELECT extract(epoch FROM ${now}) * 1000) * parts / length)::int8 AS period
     ) AS current,
@@ -63,16 +64,12 @@ export const takeFromWindows = (sql: SqlClient.SqlClient, demands: ReadonlyArray
 // internal
 // -----------------------------------------------------------------------------
 
-const demandColumns: Rows.Columns<Counter.Demand> = {
-  ...Rows.fields({ key: "text", takes: "int4", cost: "int8" }),
-  maximum: ["int8", ({ limit }) => limit],
+const windowColumns: Rows.Columns<Counter.Demand> = {
+  ...demandColumns,
   length: ["int8", ({ window }) => window.length],
   parts: ["int4", ({ window }) => window.parts],
   size: ["int4", ({ window }) => Windows.sizeOf(window)]
 }
-
-const demandRows = (demands: ReadonlyArray<Counter.Demand>) =>
-  Rows.table("demand", demands, demandColumns, { place: "place" })
 
 const GrantRow = Schema.Struct({
   key: Schema.String,

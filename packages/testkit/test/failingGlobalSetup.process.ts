@@ -1,0 +1,4 @@
+/** A global setup that fails. */
+export default (): never => {
+  throw new Error("The database did not start. Start it.")
+}
