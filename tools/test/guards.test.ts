@@ -86,6 +86,21 @@ describe("lint", () => {
       "packages/ledger/test/Timer.ts",
       `export const f = (g: () => void) => setTimeout(g, 1)\n`
     ],
+    [
+      "no-restricted-properties",
+      "packages/ledger/src/internal/contract/sleep.ts",
+      `import { Effect } from "effect"\nexport const nap = Effect.sleep("1 second")\n`
+    ],
+    [
+      "no-restricted-properties",
+      "packages/ledger/src/internal/contract/chance.ts",
+      `export const dice = () => Math.random()\n`
+    ],
+    [
+      "no-restricted-globals",
+      "packages/ledger/src/internal/contract/timer.ts",
+      `export const wait = (f: () => void) => setInterval(f, 1)\n`
+    ],
     ["plain-words", "packages/lint-sample/src/Opening.ts", `/** What the ledger is. */\nexport const a = 1\n`],
     ["plain-words", "packages/lint-sample/src/Idiom.ts", `// The worker is told to stop.\nexport const b = 1\n`],
     ["plain-words", "packages/lint-sample/src/Number.ts", `/** Refunds a job (D12). */\nexport const c = 1\n`],
@@ -112,6 +127,11 @@ describe("lint", () => {
     [
       "every-test-runs",
       "packages/ledger/test/Only.ts",
+      `import { it } from "@effect/vitest"\nimport { Effect } from "effect"\nit.effect.only("me", () => Effect.void)\n`
+    ],
+    [
+      "every-test-runs",
+      "packages/ledger/src/internal/contract/only.ts",
       `import { it } from "@effect/vitest"\nimport { Effect } from "effect"\nit.effect.only("me", () => Effect.void)\n`
     ]
   ]

@@ -4,12 +4,14 @@ import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { makeHost, makeKey } from "../src/internal/contract/hosts.ts"
+import { suite as contract } from "../src/testing.ts"
 import * as Backend from "./Backend.ts"
-import { makeHost, makeKey } from "./Hosts.ts"
 import * as KeysContract from "./KeysContract.ts"
 import * as VerificationContract from "./VerificationContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
+  contract(name, Backend.over(database))
   KeysContract.suite(name, Backend.over(database))
   VerificationContract.suite(name, Backend.over(database))
 

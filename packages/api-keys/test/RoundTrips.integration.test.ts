@@ -3,8 +3,8 @@ import { RoundTrips } from "@kinora/testkit"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as ApiKeys from "../src/ApiKeys.ts"
+import { makeKeys } from "../src/internal/contract/hosts.ts"
 import * as Backend from "./Backend.ts"
-import { makeKeys } from "./Hosts.ts"
 
 it.live("a set of keys that are not cached costs one statement, and cached ones none", () =>
   Effect.gen(function*() {

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as ApiKeys from "../src/ApiKeys.ts"
-import { makeKey } from "./Hosts.ts"
+import { makeKey } from "../src/internal/contract/hosts.ts"
 
 /** Returns the number of keys that are listed 90 days and two hours after one was revoked. */
 const listedAfter = Effect.fnUntraced(function*(options: ApiKeys.ApiKeysSweepOptions) {

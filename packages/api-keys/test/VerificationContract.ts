@@ -1,17 +1,17 @@
 import { assert, layer } from "@effect/vitest"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import * as TestTime from "@kinora/testkit/TestTime"
-import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Redacted, Scope } from "effect"
+import { DateTime, Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
 import { ApiKeyStore } from "../src/ApiKeyStore.ts"
+import { isKnown, makeHost, makeKey, makeKeys } from "../src/internal/contract/hosts.ts"
 import * as Token from "../src/internal/token.ts"
-import { isKnown, makeHost, makeKey, makeKeys, makeOwner, makeSpy } from "./Hosts.ts"
+import { makeSpy } from "./Hosts.ts"
 
 const token = Token.define("sk_")
 
-/** The contract of verification, for every store: cache, look-ups and recorded uses. */
+/** The cache of verification, its look-ups and the uses that it records, on every backend. */
 export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOfWork.UnitOfWork, E>) =>
   layer(Layer.merge(backend, SecureRandom.layerWebCrypto))(`ApiKeys.verify (${name})`, (it) => {
     it.effect("rejects malformed keys without reading the store", () =>
@@ -158,23 +158,6 @@ export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOf
         assert.strictEqual(writes.length, 2)
       }))
 
-    it.effect("records a use once a minute over all hosts", () =>
-      Effect.gen(function*() {
-        const store = yield* ApiKeyStore
-        const host = yield* makeHost()
-        const { owner, record } = yield* makeKey(host)
-        const start = yield* DateTime.now
-        const noteAfter = (seconds: number) =>
-          store.noteUses([{ key: record.id, at: DateTime.add(start, { seconds }) }]).pipe(
-            Effect.andThen(host.list(owner)),
-            Effect.map((keys) => DateTime.toEpochMillis(Option.getOrThrow(keys[0]!.lastUsedAt)))
-          )
-        const first = yield* noteAfter(0)
-        assert.strictEqual(yield* noteAfter(59), first)
-        assert.strictEqual(yield* noteAfter(60), first + 60_000)
-        assert.strictEqual(yield* noteAfter(30), first + 60_000)
-      }))
-
     it.effect("continues when uses cannot be recorded, and records the next use", () =>
       Effect.gen(function*() {
         let isBroken = true
@@ -191,57 +174,6 @@ export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOf
         yield* TestTime.advance("10 seconds")
         yield* written
         assert.strictEqual(writes.length, 2)
-      }))
-
-    it.effect("records the collected uses when the host stops", () =>
-      Effect.gen(function*() {
-        const scope = yield* Scope.make()
-        const host = yield* Scope.provide(makeHost(), scope)
-        const { key, owner } = yield* makeKey(host)
-        yield* isKnown(host, key)
-        yield* Scope.close(scope, Exit.void)
-        assert.isTrue(Option.isSome((yield* host.list(owner))[0]!.lastUsedAt))
-      }))
-
-    it.effect("revokes immediately on this host, and within 5 seconds on another", () =>
-      Effect.gen(function*() {
-        const [here, there] = [yield* makeHost(), yield* makeHost()]
-        const owner = makeOwner()
-        const keys = yield* Effect.forEach(["a", "b", "c"], (name) => here.create({ owner, name }))
-        const known = (host: typeof here) => Effect.forEach(keys, ({ key }) => isKnown(host, key))
-        yield* known(here)
-        yield* known(there)
-        yield* here.revoke(owner, keys[0]!.record.id)
-        assert.deepStrictEqual(yield* known(here), [false, true, true])
-        assert.strictEqual(yield* here.revokeAll(owner), 2)
-        assert.deepStrictEqual(yield* known(here), [false, false, false])
-        yield* TestClock.adjust("4999 millis")
-        assert.deepStrictEqual(yield* known(there), [true, true, true])
-        yield* TestClock.adjust("1 millis")
-        assert.deepStrictEqual(yield* known(there), [false, false, false])
-      }))
-
-    it.effect("rejects a cached key at the millisecond of its expiry", () =>
-      Effect.gen(function*() {
-        const host = yield* makeHost()
-        const expiresAt = Option.some(DateTime.add(yield* DateTime.now, { seconds: 1 }))
-        const { key } = yield* host.create({ owner: makeOwner(), name: "short", terms: { expiresAt } })
-        assert.isTrue(yield* isKnown(host, key))
-        yield* TestClock.adjust("999 millis")
-        assert.isTrue(yield* isKnown(host, key))
-        yield* TestClock.adjust("1 millis")
-        assert.isFalse(yield* isKnown(host, key))
-      }))
-
-    it.effect("rejects a key that is restricted to networks from other and unknown addresses", () =>
-      Effect.gen(function*() {
-        const host = yield* makeHost()
-        const networks = Option.some([IpNetwork.fromStringUnsafe("192.0.2.0/24")])
-        const { key } = yield* host.create({ owner: makeOwner(), name: "office", terms: { networks } })
-        assert.isFalse(yield* isKnown(host, key))
-        const isKnownFrom = (address: string) => Effect.map(host.verify(key, { address }), Option.isSome)
-        for (const address of ["192.0.2.7", "::ffff:192.0.2.7"]) assert.isTrue(yield* isKnownFrom(address), address)
-        for (const address of ["192.0.3.7", "unknown", ""]) assert.isFalse(yield* isKnownFrom(address), address)
       }))
 
     it.effect("accepts keys with its own prefix only", () =>
@@ -264,20 +196,6 @@ export const suite = <E>(name: string, backend: Layer.Layer<ApiKeyStore | UnitOf
         yield* Effect.flip(atomically(Effect.andThen(host.revoke(owner, record.id), Effect.fail("no"))))
         assert.isTrue(yield* isKnown(host, key))
         assert.strictEqual(lookUps.length, 1)
-      }))
-
-    it.effect("does not cache what was read in a unit that rolls back", () =>
-      Effect.gen(function*() {
-        const { atomically } = yield* UnitOfWork.UnitOfWork
-        const host = yield* makeHost()
-        const made: Array<Redacted.Redacted> = []
-        yield* Effect.flip(atomically(Effect.gen(function*() {
-          const { key } = yield* makeKey(host)
-          made.push(key)
-          assert.isTrue(yield* isKnown(host, key))
-          return yield* Effect.fail("no")
-        })))
-        assert.isFalse(yield* isKnown(host, made[0]!))
       }))
   })
 

@@ -1,15 +1,11 @@
-/** A minimal store, for the tests of units on every backend. */
-import { Context, Effect, Layer } from "effect"
+/** Cells in memory and in Postgres, for the tests of units. */
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Cells } from "../src/internal/contract/cells.ts"
 import * as StorageError from "../src/StorageError.ts"
 import { MemoryBackend } from "../src/UnitOfWork.ts"
 
-export class Cells extends Context.Service<Cells, {
-  readonly put: (key: string, value: number) => Effect.Effect<void, StorageError.StorageError>
-  readonly get: (key: string) => Effect.Effect<number | undefined, StorageError.StorageError>
-  /** Reads the cell and locks it. */
-  readonly lock: (key: string) => Effect.Effect<number | undefined, StorageError.StorageError>
-}>()("test/Cells") {}
+export { Cells } from "../src/internal/contract/cells.ts"
 
 export const layerMemory = Layer.effect(
   Cells,

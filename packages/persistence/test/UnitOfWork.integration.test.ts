@@ -4,9 +4,9 @@ import { Context, Data, Deferred, Effect, Layer, Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as Folding from "../src/Folding.ts"
 import { mapSql, StorageError } from "../src/StorageError.ts"
+import { suite } from "../src/testing.ts"
 import { layerSql, layerSqlWith, UnitOfWork, UnitTooLong } from "../src/UnitOfWork.ts"
 import * as Cells from "./Cells.ts"
-import { suite } from "./UnitOfWorkContract.ts"
 
 const over = (database: TestDatabase.TestDatabase) =>
   Layer.mergeAll(layerSql, Cells.layerSql).pipe(Layer.provideMerge(database))

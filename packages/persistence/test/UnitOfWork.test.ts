@@ -1,34 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Option, Scheduler } from "effect"
+import { Effect, Exit, Fiber, Layer, Option, Scheduler } from "effect"
 import { TestClock } from "effect/testing"
+import { suite } from "../src/testing.ts"
 import { layerMemory, MemoryBackend, UnitOfWork } from "../src/UnitOfWork.ts"
 import * as Cells from "./Cells.ts"
-import { suite } from "./UnitOfWorkContract.ts"
 
 suite("memory", Cells.layerMemory.pipe(Layer.provideMerge(layerMemory)))
-
-it.effect("hides uncommitted writes from readers outside the unit", () =>
-  Effect.gen(function*() {
-    const { atomically } = yield* UnitOfWork
-    const memory = yield* MemoryBackend
-    const cells = memory.makeMap<string, number>()
-    const written = yield* Deferred.make<void>()
-    const mayCommit = yield* Deferred.make<void>()
-    const writer = yield* Effect.forkChild(
-      atomically(
-        memory.access(() => cells.set("a", 1)).pipe(
-          Effect.andThen(Deferred.succeed(written, undefined)),
-          Effect.andThen(Deferred.await(mayCommit)),
-          Effect.andThen(Effect.fail("no"))
-        )
-      ).pipe(Effect.exit)
-    )
-    yield* Deferred.await(written)
-    const reader = yield* Effect.forkChild(memory.access(() => cells.get("a")))
-    yield* Deferred.succeed(mayCommit, undefined)
-    yield* Fiber.join(writer)
-    assert.isUndefined(yield* Fiber.join(reader))
-  }).pipe(Effect.provide(layerMemory)))
 
 it.effect("commits or rolls back completely at every point of interruption", () =>
   Effect.gen(function*() {

@@ -5,10 +5,10 @@ import { DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as External from "../src/external.ts"
 import * as Rows from "../src/Rows.ts"
+import { suite } from "../src/testing.ts"
 import { layerSql, UnitOfWork } from "../src/UnitOfWork.ts"
 import * as callers from "./callers.ts"
 import * as Cells from "./Cells.ts"
-import { suite } from "./UnitOfWorkContract.ts"
 
 for (const [name, driver] of callers.drivers) {
   suite(`transactions of ${name}`, callers.layer(driver))

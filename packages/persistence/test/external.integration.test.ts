@@ -3,10 +3,10 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type pg from "pg"
 import * as External from "../src/external.ts"
+import { suite } from "../src/testing.ts"
 import { layerSql, UnitOfWork } from "../src/UnitOfWork.ts"
 import * as Cells from "./Cells.ts"
 import * as PgPool from "./PgPool.ts"
-import { suite } from "./UnitOfWorkContract.ts"
 
 const over = (pool: pg.Pool) => Layer.merge(layerSql, Cells.layerSql).pipe(Layer.provideMerge(External.layerPg(pool)))
 
