@@ -30,11 +30,14 @@ export const bundleAll = async (directories: ReadonlyArray<string>): Promise<voi
 export const bundle = async (directory: string, output = join(directory, "dist")): Promise<void> => {
   const present = await Promise.all(entryPoints.map((name) => exists(join(directory, "src", `${name}.ts`))))
   if (!present[0]) return
-  const names = entryPoints.filter((_, index) => present[index])
-  const files = await build(directory, names)
-  // Those of an earlier build can have other names.
-  await rm(join(output, chunksFolder), { recursive: true, force: true })
-  for (const file of files) await write(join(output, file.fileName), file.type === "asset" ? file.source : file.code)
+  const files = await build(directory, entryPoints.filter((_, index) => present[index]))
+  // A process may load them meanwhile, so chunks are written before the entry points, and those of earlier builds removed last.
+  const inOrder = files.toSorted((a, b) => Number(!isChunk(a.fileName)) - Number(!isChunk(b.fileName)))
+  for (const file of inOrder) await write(join(output, file.fileName), file.type === "asset" ? file.source : file.code)
+  const names = new Set(files.map(({ fileName }) => fileName))
+  for await (const name of glob(`${chunksFolder}/*`, { cwd: output })) {
+    if (!names.has(name)) await rm(join(output, name))
+  }
   await write(join(output, licensesFile), await licensesOf(files))
 }
 
@@ -46,6 +49,8 @@ type Output = ReadonlyArray<OutputAsset | OutputChunk>
 
 /** The folder of what several entry points share. Modules below `internal` cannot be imported. */
 const chunksFolder = "internal/bundled"
+
+const isChunk = (fileName: string): boolean => fileName.startsWith(chunksFolder)
 
 const build = async (directory: string, names: ReadonlyArray<string>): Promise<Output> => {
   const declared = declaredIn(JSON.parse(await readFile(join(directory, "package.json"), "utf8")))
@@ -93,8 +98,8 @@ const declaredIn = ({ dependencies, peerDependencies }: Manifest): ReadonlyArray
 /** Replaces a file at once, since another process may be reading it. */
 const write = async (path: string, content: string | Uint8Array): Promise<void> => {
   await mkdir(dirname(path), { recursive: true })
-  await writeFile(`${path}.new`, content)
-  await rename(`${path}.new`, path)
+  await writeFile(`${path}.${process.pid}`, content)
+  await rename(`${path}.${process.pid}`, path)
 }
 
 const licensesOf = async (output: Output): Promise<string> => {

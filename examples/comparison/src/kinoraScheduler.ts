@@ -12,9 +12,9 @@ export const openMails: OpenMails = async (pool, { digest, send }) => {
       digest: ({ payload }: Job<string>) => digest(payload)
     }
   })
-  const digests = { lane: "digest", group: "digest", cap: 1, kind: "digest" }
+  const payload = (hour: Date) => hour.toISOString()
   await scheduler.schedule({
-    schedules: [{ ...digests, name: "digest", cron: "0 * * * *", payload: (hour) => hour.toISOString() }]
+    schedules: [{ lane: "digest", group: "digest", cap: 1, kind: "digest", name: "digest", cron: "0 * * * *", payload }]
   })
   return {
     queue: ({ subject, to }, tx) =>

@@ -112,7 +112,10 @@ compare("charges", shops, {
     await buy(shop, "joan", 100)
     assert.strictEqual(await print(shop, "joan", "joan-1", 30), 201)
     assert.strictEqual(await creditsOf(shop, "joan"), 70)
-    for (const _ of [1, 2]) await shopRequest(shop, "joan", "DELETE", "/prints/joan-1")
+    const cancel = async () => (await shopRequest(shop, "joan", "DELETE", "/prints/joan-1")).status
+    assert.strictEqual(await cancel(), 204)
+    // A solution may respond that there is no such print.
+    assert.include([204, 404], await cancel())
     return creditsOf(shop, "joan")
   }
 })
@@ -136,9 +139,9 @@ const bookMany = async (hotel: Hotel, account: string, room: number): Promise<nu
 }
 
 compare("limits", hotels, {
-  "30 requests at once to two processes, at most 10 per minute: accepted requests": (hotel) =>
+  "30 requests at once to two instances, at most 10 per minute: accepted requests": (hotel) =>
     bookMany(hotel, "ada", 200),
-  "30 requests at once to two processes, at most 10 per minute: requests that count": async (hotel) => {
+  "30 requests at once to two instances, at most 10 per minute: requests that count": async (hotel) => {
     await bookMany(hotel, "joan", 300)
     return hotel.counted("joan")
   },
@@ -202,7 +205,7 @@ compare("keys", weatherServices, {
     const { rolled = "" } = (await stationRequest(stations, "POST", "/keys/roll", { key: reader })).body
     return `${await read(stations, reader)}, ${await read(stations, rolled)}`
   },
-  "a revoked key reads in the same process, then in another that had verified it: statuses": async (stations) => {
+  "a revoked key reads in the same instance, then in another that had verified it: statuses": async (stations) => {
     const { reader } = await register(stations, "quay")
     assert.strictEqual(await read(stations, reader, 1), 200)
     assert.strictEqual((await stationRequest(stations, "DELETE", "/keys/current", { key: reader })).status, 204)
@@ -228,7 +231,7 @@ const serverOf = (busyFor: number) => {
   return { sends, digests, server: { send, digest: async (hour: string) => void digests.push(hour) } }
 }
 
-/** Runs processes that send mails until the body has ended and no job is left. */
+/** Runs instances that send mails until the body has ended and no job is left. */
 const runMails = async (
   program: MailProgram,
   server: MailServer,
@@ -262,9 +265,9 @@ compare("jobs", mailPrograms, {
     await runMails(program, server, ({ queue }) => program.program.inTransaction((tx) => queue(mail, tx)))
     return `${sends.length}, ${await countOf(program, program.jobs)}`
   },
-  "three hourly digests were missed, then two processes start: sent digests": async (program) => {
+  "three hourly digests were missed, then two instances start: sent digests": async (program) => {
     const { digests, server } = serverOf(0)
-    await runMails(program, server, async () => {})
+    await runMails(program, serverOf(0).server, async () => {})
     await program.pool.query(program.miss)
     const untilCaughtUp = () =>
       vi.waitFor(async () => assert.strictEqual(await countOf(program, program.isCaughtUp), 1), patience)

@@ -44,14 +44,14 @@ export interface Shop extends Running {
   readonly charged: string
 }
 
-/** A hotel with two processes. */
+/** A hotel with two instances. */
 export interface Hotel extends Running {
   readonly processes: ReadonlyArray<Send>
   /** Returns how many requests of an account were counted. */
   readonly counted: (account: string) => Promise<number>
 }
 
-/** A weather service with two processes. */
+/** A weather service with two instances. */
 export interface Stations extends Running {
   readonly processes: ReadonlyArray<Send>
   /** SQL query for the owners of keys, and the whole rows as text. */

@@ -26,6 +26,7 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
   /** Returns the number of keys of a locked owner that are not revoked and have not expired at `at`. */
   readonly countKeys: (owner: string, at: DateTime.Utc) => Effect.Effect<number, StorageError>
 
+  /** Inserts a key of a locked owner. Times have milliseconds, and are of the years 1970 to 9999. */
   readonly insertKey: (key: ApiKey, hash: string) => Effect.Effect<void, StorageError>
 
   /** Returns keys that are active at `at` before those that have ended, newest first, at most `limit`. */
@@ -35,6 +36,7 @@ export class ApiKeyStore extends Context.Service<ApiKeyStore, {
     limit: number
   ) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
 
+  /** Returns a key of this owner. Owners are compared exactly, by their code units. */
   readonly findKey: (owner: string, key: KeyId) => Effect.Effect<Option.Option<ApiKey>, StorageError>
 
   /** Sets when a key of a locked owner expires. */

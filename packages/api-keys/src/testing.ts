@@ -10,8 +10,9 @@ import type { ApiKeyStore } from "./ApiKeyStore.ts"
 import { parts, services } from "./internal/contract/contract.ts"
 
 /**
- * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty then. The tests pass
- * the time of the `TestClock`.
+ * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty then. The tests
+ * advance the `TestClock`, by up to 90 days at once. What a store waits for, such as the pause after a conflict, has to use the
+ * default clock.
  */
 export const suite = <E>(name: string, store: Layer.Layer<ApiKeyStore | UnitOfWork, E>): void => {
   for (const [part, registers] of Object.entries(parts)) {

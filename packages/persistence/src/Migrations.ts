@@ -9,7 +9,7 @@ import { Migrator, SqlClient, type SqlError, type Statement } from "effect/sql"
 import * as DatabaseSchema from "./DatabaseSchema.ts"
 import * as ConcurrentIndexes from "./internal/concurrentIndexes.ts"
 import * as LockTimeout from "./internal/lockTimeout.ts"
-import { isInstance } from "./internal/promise/copies.ts"
+import { brandOf, isInstance } from "./internal/promise/copies.ts"
 import type { StorageError } from "./StorageError.ts"
 import * as Storage from "./StorageError.ts"
 
@@ -55,6 +55,8 @@ export const statements = (
 ): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
   SqlClient.SqlClient.use((sql) => Effect.forEach(list(sql), (statement) => statement, { discard: true }))
 
+const brand = brandOf("SchemaMismatch")
+
 /** The schema in the database differs from the schema of this build. */
 export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
   readonly namespace: string
@@ -65,7 +67,11 @@ export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
 }> {
   /** Returns whether a value is such an error, also if it is of a promise API, which has a copy of this class. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return isInstance(this, { copied: SchemaMismatch, name: "SchemaMismatch" }, value)
+    return isInstance(this, { copied: SchemaMismatch, brand }, value)
+  }
+
+  get [brand](): boolean {
+    return true
   }
 
   override get message(): string {

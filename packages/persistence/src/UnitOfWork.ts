@@ -54,7 +54,8 @@ export class UnitOfWork extends Context.Service<UnitOfWork, {
    * Runs `effect` after the outermost unit or transaction has committed, in the order
    * of calls. Runs it immediately if none is open, and never if it rolls back. The
    * effect is lost if the process dies, so use it for wake-ups only; record what must
-   * happen in a row.
+   * happen in a row. `atomically` returns when all effects have ended. They run outside of the unit, and a defect of one
+   * does not stop the others.
    */
   readonly afterCommit: (effect: Effect.Effect<void>) => Effect.Effect<void>
 

@@ -8,7 +8,7 @@ import type { SqlClient } from "effect/sql"
 import type { SchemaOptions } from "./Backend.ts"
 import * as External from "./external.ts"
 import { openPool } from "./internal/external/openPool.ts"
-import { isInstance } from "./internal/promise/copies.ts"
+import { brandOf, isInstance } from "./internal/promise/copies.ts"
 import { type Plain, toPlain } from "./internal/promise/plain.ts"
 import { runPromise } from "./internal/promise/run.ts"
 import { type TelemetryOptions, withTelemetry } from "./internal/promise/telemetry.ts"
@@ -46,6 +46,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+const brand = brandOf("StorageFailedError")
+
 /** The database failed. Rules that refuse a call throw errors of their package instead. */
 export class StorageFailedError extends Error {
   override readonly name = "StorageFailedError"
@@ -59,7 +61,11 @@ export class StorageFailedError extends Error {
 
   /** Returns whether a value is such an error, also if it is of another promise API, which has a copy of this class. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return isInstance(this, { copied: StorageFailedError, name: "StorageFailedError" }, value)
+    return isInstance(this, { copied: StorageFailedError, brand }, value)
+  }
+
+  get [brand](): boolean {
+    return true
   }
 
   constructor(error: StorageError) {

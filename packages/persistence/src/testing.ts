@@ -16,6 +16,6 @@ export { Cells } from "./internal/contract/cells.ts"
  * time or one after the other.
  */
 export const suite = <E>(name: string, units: Layer.Layer<Cells | UnitOfWork, E>): void =>
-  layer(units)(`UnitOfWork (${name})`, (it) => {
+  layer(units, { excludeTestServices: true })(`UnitOfWork (${name})`, (it) => {
     for (const register of registers) register((name, body) => it.effect(name, body))
   })

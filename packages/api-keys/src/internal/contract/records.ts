@@ -70,8 +70,10 @@ export const changeTests = (test: Register): void => {
   test("renames a key, which its verification shows at once, and none that has ended", () =>
     Effect.gen(function*() {
       const host = yield* makeHost()
-      const { key, owner, record } = yield* makeKey(host)
-      const other = yield* host.create({ owner, name: "other" })
+      const { key, owner, record: { id } } = yield* makeKey(host)
+      // Of the same line.
+      const other = yield* host.roll({ owner, id, overlap: "1 hour" })
+      const record = yield* host.get(owner, id)
       yield* host.verify(key)
       const renamed = yield* host.rename(owner, record.id, "Renamed")
       assert.deepStrictEqual(renamed, { ...record, name: "Renamed" })

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { isKnown, makeHost, makeKey, makeOwner } from "./hosts.ts"
+import { hence, isKnown, makeHost, makeKey, makeOwner } from "./hosts.ts"
 import type { Register } from "./tests.ts"
 
 /** Registers tests of revocations. */
@@ -17,6 +17,18 @@ export const revocationTests = (test: Register): void => {
       assert.deepStrictEqual(yield* host.revoke(owner, record.id), revoked)
       assert.deepStrictEqual(yield* host.get(owner, record.id), revoked)
       assert.strictEqual(yield* host.revokeAll(owner), 0)
+      assert.deepStrictEqual(yield* host.get(owner, record.id), revoked)
+    }))
+
+  test("revokes a key that has expired", () =>
+    Effect.gen(function*() {
+      const host = yield* makeHost()
+      const owner = makeOwner()
+      const expiresAt = Option.some(yield* hence("1 hour"))
+      const { record } = yield* host.create({ owner, name: "expired", terms: { expiresAt } })
+      yield* TestClock.adjust("2 hours")
+      const revoked = yield* host.revoke(owner, record.id)
+      assert.deepStrictEqual(revoked.revokedAt, Option.some(yield* DateTime.now))
       assert.deepStrictEqual(yield* host.get(owner, record.id), revoked)
     }))
 

@@ -34,13 +34,27 @@ export const sweepTests = (test: Register): void => {
       assert.strictEqual(yield* reasonOf(host.revoke(owner, revoked.record.id)), "KeyNotFound")
     }))
 
+  test("deletes keys that expired long ago, also if they were revoked later", () =>
+    Effect.gen(function*() {
+      const host = yield* makeHost()
+      yield* TestClock.adjust("1 day")
+      yield* host.deleteEnded(0, 1_000)
+      const { key, owner, record } = yield* makeKey(host)
+      yield* host.roll({ owner, id: record.id, overlap: 0 })
+      yield* TestClock.adjust("2 hours")
+      assert.strictEqual(yield* host.revokeAll(owner), 2)
+      assert.strictEqual(yield* host.deleteEnded("1 hour", 10), 1)
+      assert.isFalse(yield* isKnown(host, key))
+      assert.strictEqual((yield* host.list(owner)).length, 1)
+    }))
+
   test("deletes up to the limit of ended keys, those that ended first before the others", () =>
     Effect.gen(function*() {
       const host = yield* makeHost()
       yield* TestClock.adjust("1 day")
       yield* host.deleteEnded(0, 1_000)
       const owner = makeOwner()
-      const create = (name: string) => host.create({ owner, name })
+      const create = (name: string) => Effect.tap(host.create({ owner, name }), TestClock.adjust("1 second"))
       const [first, second, third] = [yield* create("first"), yield* create("second"), yield* create("third")]
       for (const { record } of [third, first, second]) {
         yield* TestClock.adjust("1 minute")

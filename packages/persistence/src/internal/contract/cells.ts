@@ -10,6 +10,6 @@ export class Cells extends Context.Service<Cells, {
   /** Returns the number as the last unit that has committed left it, or as the unit of the call has written it. */
   readonly get: (key: string) => Effect.Effect<number | undefined, StorageError>
 
-  /** Returns the number, and locks it until the unit ends, if units run at the same time. */
+  /** Returns the number, and locks it until the unit ends, if units run at the same time. Another unit waits for the lock. */
   readonly lock: (key: string) => Effect.Effect<number | undefined, StorageError>
 }>()("@kinora/persistence/testing/Cells") {}

@@ -1,13 +1,14 @@
 /** Classes of errors that promise APIs throw, of which each contains a copy. */
 
-/**
- * Returns whether a value is an instance of a class, or of a copy of it that has the same name. A class that extends it has
- * only its own instances.
- */
+/** Returns the mark of the instances of a class and of its copies. */
+export const brandOf = (name: string): symbol => Symbol.for(`@kinora/persistence/${name}`)
+
+/** Returns whether a value is an instance of the class `copied` or of a copy. A class that extends it has only its own instances. */
 export const isInstance = (
   self: object,
-  { copied, name }: { readonly copied: object; readonly name: string },
+  { brand, copied }: { readonly copied: object; readonly brand: symbol },
   value: unknown
 ): boolean =>
-  Function.prototype[Symbol.hasInstance].call(self as never, value) ||
-  (self === copied && value instanceof Error && value.name === name)
+  self === copied
+    ? typeof value === "object" && value !== null && brand in value
+    : Function.prototype[Symbol.hasInstance].call(self as never, value)
