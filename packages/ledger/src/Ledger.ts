@@ -19,6 +19,7 @@ import * as LoadedBooks from "./internal/loadedBooks.ts"
 import { type LotOptions, makeRules } from "./internal/lots.ts"
 import { revoke, type RevokeCommand, type Revoked } from "./internal/revokeLot.ts"
 import { makeSetOperations } from "./internal/setOperations.ts"
+import { findStatement, type Statement, type StatementRequest } from "./internal/statement.ts"
 import { type TrialBalance, trialBalanceOf } from "./internal/trialBalance.ts"
 import type { Discrepancy, Verification } from "./internal/verification.ts"
 import { verify } from "./internal/verify.ts"
@@ -28,6 +29,7 @@ import * as MemoryLedgerStore from "./MemoryLedgerStore.ts"
 import * as SqlLedgerStore from "./SqlLedgerStore.ts"
 import type { Transaction } from "./Transaction.ts"
 
+export type { Statement, StatementBalance, StatementLine, StatementRequest } from "./internal/statement.ts"
 export type { Balances, Discrepancy, ForgetCommand, Forgotten, RevokeCommand, Revoked, TrialBalance, Verification }
 
 /** A call that fails with the refusal of its command. */
@@ -168,6 +170,12 @@ export class Ledger extends Context.Service<Ledger, {
     readonly limit?: number | undefined
   }) => Effect.Effect<ReadonlyArray<Transaction>, StorageError>
 
+  /**
+   * Returns a page of the statement of an account: its transactions in a period, oldest first, each with the balance after it.
+   * A later command with an earlier `at` changes the statement of that period. Reads all transactions of the account before `to`.
+   */
+  readonly statement: (request: StatementRequest) => Effect.Effect<Statement, StorageError>
+
   /** Compares the books with the stored figures, for one account, for all, or for a page. Takes no locks. */
   readonly verify: (options?: {
     /** Verifies only this account. Default: all accounts. */
@@ -230,6 +238,10 @@ const make = Effect.fnUntraced(function*(options: LedgerOptions) {
     entries: Effect.fn("Ledger.entries")(({ account, before, limit = 100, reference }) => {
       Check.limit("The limit of a list of entries", limit, 1_000)
       return store.findTransactions({ account, reference, before, limit })
+    }),
+    statement: Effect.fn("Ledger.statement")((request) => {
+      Check.limit("The limit of a statement", request.limit ?? 1, 1_000)
+      return findStatement(store, request)
     }),
     verify: Effect.fn("Ledger.verify")(
       ({ account, accountsMax = Infinity, after = "", discrepanciesMax = 100 } = {}) => {

@@ -69,6 +69,12 @@ export class LedgerStore extends Context.Service<LedgerStore, {
   readonly findTransactions: (
     query: Stored.TransactionsQuery
   ) => Effect.Effect<ReadonlyArray<Transaction>, StorageError>
+  /**
+   * Finds transactions of an account at `from` or later and before `to`, by time, then by id, after the transaction `after` if it
+   * is one of the account. `opening` has the credits that all transactions before the first of these have left in lots and in
+   * holds. All as of one moment. Takes no locks.
+   */
+  readonly findStatement: (query: Stored.StatementQuery) => Effect.Effect<Stored.FoundStatement, StorageError>
   /** Finds ids of accounts greater than `after`, in order. Takes no locks. */
   readonly findAccounts: (after: string, limit: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
   /** Compares books and stored figures of the accounts as of one moment. Takes no locks. */

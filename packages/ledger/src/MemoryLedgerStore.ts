@@ -22,6 +22,7 @@ export const layer: Layer.Layer<LedgerStore, never, MemoryBackend> = Layer.effec
       forget: (query) => memory.access(() => forget(cells, query)),
       findBalances: (query) => memory.access(() => Queries.findBalances(cells, query)),
       findTransactions: (query) => memory.access(() => Queries.findTransactions(cells, query)),
+      findStatement: (query) => memory.access(() => Queries.findStatement(cells, query)),
       findAccounts: (after, limit) => memory.access(() => Queries.findAccounts(cells, after, limit)),
       audit: (query) => memory.access(() => Queries.audit(cells, query)),
       findMoved: memory.access(() => Queries.findMoved(cells))

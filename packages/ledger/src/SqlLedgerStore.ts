@@ -15,6 +15,7 @@ import { findAccounts } from "./internal/sql/findAccounts.ts"
 import { findBooks } from "./internal/sql/findBooks.ts"
 import { findExpired } from "./internal/sql/findExpired.ts"
 import { findMoved } from "./internal/sql/findMoved.ts"
+import { findStatement } from "./internal/sql/findStatement.ts"
 import { findTransactions } from "./internal/sql/findTransactions.ts"
 import { forget, lockAndFindOpen } from "./internal/sql/forget.ts"
 import { load } from "./internal/sql/load.ts"
@@ -48,6 +49,7 @@ export const layer: Layer.Layer<LedgerStore, never, SqlClient.SqlClient> = Layer
           days: { first: day, last: day }
         }).pipe(mapSql("LedgerStore.findBalances")),
       findTransactions: (query) => findTransactions(sql, query).pipe(mapSql("LedgerStore.findTransactions")),
+      findStatement: (query) => findStatement(sql, query).pipe(mapSql("LedgerStore.findStatement")),
       findAccounts: (after, limit) => findAccounts(sql, after, limit).pipe(mapSql("LedgerStore.findAccounts")),
       audit: (query) => audit(sql, query).pipe(mapSql("LedgerStore.audit")),
       findMoved: findMoved(sql).pipe(mapSql("LedgerStore.findMoved"))

@@ -92,6 +92,19 @@ interface EntriesOptions extends CallOptions {
   readonly limit?: number | undefined
 }
 
+/** A page of a statement. */
+interface StatementOptions extends CallOptions {
+  readonly account: string
+  /** Returns transactions at this time or later. */
+  readonly from: Date
+  /** Returns transactions before this time. */
+  readonly to: Date
+  /** Continues after this transaction: the `next` of the previous page. */
+  readonly after?: string | undefined
+  /** 1 to 1,000. Default 100. */
+  readonly limit?: number | undefined
+}
+
 /** A ledger. Its calls are those of the service `Ledger`, whose documentation describes them. */
 export interface Ledger extends AsyncDisposable {
   /**
@@ -137,6 +150,8 @@ export interface Ledger extends AsyncDisposable {
   readonly balances: (query: Call & { readonly account: string }) => Promise<Plain<Service.Balances>>
   /** Returns transactions of an account, newest first. */
   readonly entries: (query: EntriesOptions) => Promise<ReadonlyArray<Plain<Transaction>>>
+  /** Returns transactions of an account in a period, oldest first, each with the balance after it. */
+  readonly statement: (query: StatementOptions) => Promise<Plain<Service.Statement>>
   /** Compares the books with the stored figures, for one account or for all. */
   readonly verify: (
     query?: CallOptions & { readonly account?: string | undefined }
@@ -204,11 +219,13 @@ export const createLedger = async (options: CreateLedgerOptions): Promise<Ledger
     entries: (query) =>
       call(query, ({ entries }) => {
         const { account, before, limit, reference } = query
-        const id = before === undefined ? undefined : TransactionId.parse(before)
-        if (id === undefined && before !== undefined) {
-          return Effect.die(new TypeError(`Expected the id of a transaction, txn_…, got "${before}"`))
-        }
-        return entries({ account, before: id, limit, reference })
+        return Effect.flatMap(transactionIdOf(before), (before) => entries({ account, before, limit, reference }))
+      }),
+    statement: (query) =>
+      call({ signal: query.signal, tx: query.tx }, ({ statement }) => {
+        const { account, after, limit } = query
+        const [from, to] = [DateTime.fromDateUnsafe(query.from), DateTime.fromDateUnsafe(query.to)]
+        return Effect.flatMap(transactionIdOf(after), (after) => statement({ account, from, to, after, limit }))
       }),
     verify: (query = {}) => call(query, ({ verify }) => verify({ account: query.account })),
     close,
@@ -227,6 +244,13 @@ const layersOf = ({ sweep = true, ...options }: CreateLedgerOptions): Layers<Ser
     memory: withSweep(Service.layerWith(options).pipe(Backend.memory(MemoryLedgerStore.layer))),
     postgres: withSweep(Service.layerPostgres(options))
   }
+}
+
+const transactionIdOf = (text: string | undefined) => {
+  const id = text === undefined ? undefined : TransactionId.parse(text)
+  return id === undefined && text !== undefined
+    ? Effect.die(new TypeError(`Expected the id of a transaction, txn_…, got "${text}"`))
+    : Effect.succeed(id)
 }
 
 const amountOf = (amount: Amount): Books.ChargeCommand["amount"] => {

@@ -72,6 +72,9 @@ it("rejects ids of other things, and lots of other accounts", async () => {
     await rejection(ledger.entries({ account: "ada", before: lot.id })),
     /TypeError: Expected the id of a trans/
   )
+  const period = { account: "ada", from: new Date(0), to: new Date() }
+  assert.match(await rejection(ledger.statement({ ...period, after: lot.id })), /TypeError: Expected the id of a trans/)
+  assert.match(await rejection(ledger.statement({ ...period, limit: 0 })), /The limit of a statement must be/)
   const error = await ledger.revoke({ account: "bob", lot: lot.id }).catch((error: unknown) => error)
   assert.instanceOf(error, UnknownLotError)
 })

@@ -32,6 +32,17 @@ it("prints what the example of an erasure prints", async () => {
   log.mockRestore()
 })
 
+it("prints what the example of a statement prints", async () => {
+  const log = vi.spyOn(console, "log").mockReturnValue()
+  await import("../example/statement.ts")
+  assert.deepStrictEqual(log.mock.calls, [
+    ["2026-03-02", "grant", 100, 100],
+    ["2026-03-05", "charge", -30, 70],
+    ["2026-03-09", "refund", 30, 100]
+  ])
+  log.mockRestore()
+})
+
 it("prints what the example of lots prints", async () => {
   const log = vi.spyOn(console, "log").mockReturnValue()
   await import("../example/lots.ts")
@@ -54,7 +65,18 @@ it("shows the examples in the README", async () => {
   const read = (path: string) => readFile(new URL(path, import.meta.url), "utf8")
   const readme = await read("../README.md")
   for (
-    const example of ["memory", "postgres", "transaction", "promise", "refundPart", "hold", "lots", "forget", "schema"]
+    const example of [
+      "memory",
+      "postgres",
+      "transaction",
+      "promise",
+      "refundPart",
+      "hold",
+      "lots",
+      "statement",
+      "forget",
+      "schema"
+    ]
   ) {
     assert.include(readme, await read(`../example/${example}.ts`))
   }

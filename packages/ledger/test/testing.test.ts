@@ -128,6 +128,30 @@ const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<S
     "lists the transactions of an account newest first, page by page"
   ],
   [
+    "finds the transactions of a statement by their ids",
+    ({ findStatement }) => ({
+      findStatement: (query) =>
+        Effect.map(findStatement(query), ({ transactions, ...found }) => ({
+          ...found,
+          transactions: transactions.toSorted((one, other) => one.id < other.id ? -1 : 1)
+        }))
+    }),
+    "have a line per transaction in the order of time, each with the balance after it"
+  ],
+  [
+    "finds no balance before a period",
+    ({ findStatement }) => ({
+      findStatement: (query) =>
+        Effect.map(findStatement(query), (found) => ({ ...found, opening: { credits: 0, held: 0 } }))
+    }),
+    "open with the balance of what was booked before the period, and end before its end"
+  ],
+  [
+    "begins every page of a statement with the period",
+    ({ findStatement }) => ({ findStatement: (query) => findStatement({ ...query, after: undefined }) }),
+    "are the same page by page"
+  ],
+  [
     "finds accounts from the first one",
     ({ findAccounts }) => ({
       findAccounts: (after, limit) => after === "" ? findAccounts("", limit) : Effect.succeed([])

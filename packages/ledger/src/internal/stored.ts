@@ -150,6 +150,29 @@ export interface TransactionsQuery {
   readonly limit: number
 }
 
+/** A page of a statement. */
+export interface StatementQuery {
+  readonly account: string
+  readonly from: DateTime.Utc
+  readonly to: DateTime.Utc
+  readonly after: TransactionId | undefined
+  readonly limit: number
+}
+
+/** Credits of an account at a moment of its statement. */
+export interface StatementBalance {
+  /** Credits in lots, including those of restricted kinds. */
+  readonly credits: number
+  /** Credits of open holds. */
+  readonly held: number
+}
+
+/** The transactions of a page, and the balance before the first of them. */
+export interface FoundStatement {
+  readonly opening: StatementBalance
+  readonly transactions: ReadonlyArray<Transaction>
+}
+
 /** Accounts to audit. */
 export interface AuditQuery {
   readonly accounts: ReadonlyArray<string>

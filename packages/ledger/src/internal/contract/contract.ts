@@ -17,6 +17,7 @@ import { lotKindTests, purposeTests } from "./lotTerms.ts"
 import { concurrentPartTests, expiredPartTests, partTests, refusedPartTests } from "./partialRefunds.ts"
 import { listTests, quotaAmountTests, quotaTests } from "./quotas.ts"
 import { refundTests, singleRefundTests } from "./refunds.ts"
+import { statementPageTests, statementTests } from "./statements.ts"
 import type { Register, Services } from "./tests.ts"
 import { trialBalanceTests } from "./trialBalance.ts"
 import { decisionTests, savedAgainTests, staleTests, undoneTests } from "./units.ts"
@@ -67,6 +68,7 @@ export const parts = {
     forgetBatchTests,
     forgetRaceTests
   ],
+  "statements": [statementTests, statementPageTests],
   "trial balance": [trialBalanceTests]
 } satisfies Readonly<Record<string, ReadonlyArray<(test: Register) => void>>>
 

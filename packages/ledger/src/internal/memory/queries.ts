@@ -1,7 +1,17 @@
 /** Reads books in memory. */
 import type { DateTime } from "effect"
 import type { Transaction } from "../../Transaction.ts"
-import type { Audited, AuditQuery, BalancesQuery, Expired, FoundBalances, TransactionsQuery } from "../stored.ts"
+import { changeOf } from "../statement.ts"
+import type {
+  Audited,
+  AuditQuery,
+  BalancesQuery,
+  Expired,
+  FoundBalances,
+  FoundStatement,
+  StatementQuery,
+  TransactionsQuery
+} from "../stored.ts"
 import { classOf, type Moved } from "../trialBalance.ts"
 import { audit as auditBooks } from "./audit.ts"
 import { byExpiry, type Cells, findLiveLots, openHoldsOf, quotaKeyOf } from "./cells.ts"
@@ -44,6 +54,19 @@ export const findTransactions = (
     )
     .toSorted((one, other) => one.id < other.id ? 1 : -1)
     .slice(0, limit)
+
+/** Finds transactions of a period, in the order of time, and the balance before the first of them. */
+export const findStatement = (
+  { transactions }: Cells,
+  { account, after, from, limit, to }: StatementQuery
+): FoundStatement => {
+  const own = Array.from(transactions.values())
+    .filter((transaction) => transaction.account === account && transaction.at.epochMilliseconds < to.epochMilliseconds)
+    .toSorted((one, other) => one.at.epochMilliseconds - other.at.epochMilliseconds || (one.id < other.id ? -1 : 1))
+  const inPeriod = own.findIndex(({ at }) => at.epochMilliseconds >= from.epochMilliseconds)
+  const first = Math.max(inPeriod === -1 ? own.length : inPeriod, own.findIndex(({ id }) => id === after) + 1)
+  return { opening: changeOf(own.slice(0, first)), transactions: own.slice(first, first + limit) }
+}
 
 /** Finds accounts after one, in order. */
 export const findAccounts = (

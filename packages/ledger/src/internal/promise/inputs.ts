@@ -12,5 +12,6 @@ export const inputs = {
   revoke: { account: "string", lot: "string", at: "Date?" },
   forget: { account: "string", limit: "number?", at: "Date?" },
   balances: { account: "string", at: "Date?" },
-  entries: { account: "string", reference: "string?", before: "string?", limit: "number?" }
+  entries: { account: "string", reference: "string?", before: "string?", limit: "number?" },
+  statement: { account: "string", from: "Date", to: "Date", after: "string?", limit: "number?" }
 } as const
