@@ -64,7 +64,8 @@ const execute = (command: string, args: ReadonlyArray<string>, cwd: string): Eff
     })
     const closed = once(child, "close")
     return Effect.promise(async () => {
-      child.kill()
+      // npm goes on for minutes after a SIGTERM, and what it writes is removed anyway.
+      child.kill(command === "npm" ? "SIGKILL" : "SIGTERM")
       await closed
     })
   })
