@@ -1,7 +1,6 @@
 /** The benchmarks of another commit, in a working tree of its own with its dependencies. */
 import { Effect, type Scope } from "effect"
 import { execFile } from "node:child_process"
-import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
@@ -62,7 +61,7 @@ const execute = (command: string, args: ReadonlyArray<string>, cwd: string): Eff
     const child = execFile(command, args, { cwd, maxBuffer: outputBytesMax }, (error, stdout) => {
       resume(error === null ? Effect.succeed(stdout) : Effect.fail(error))
     })
-    const closed = once(child, "close")
+    const closed = new Promise((resolve) => child.once("close", resolve))
     return Effect.promise(async () => {
       // npm goes on for minutes after a SIGTERM, and what it writes is removed anyway.
       child.kill(command === "npm" ? "SIGKILL" : "SIGTERM")
