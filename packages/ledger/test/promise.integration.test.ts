@@ -1,7 +1,7 @@
 /** The ledger of programs without Effect, on a pool of `pg`. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { PgProgram } from "@kinora/testkit"
-import { Pool } from "pg"
+import { PgPool, PgProgram } from "@kinora/testkit"
+import type { Pool } from "pg"
 import { createLedger, InsufficientCreditsError, type Ledger, StorageFailedError } from "../src/promise.ts"
 
 const expiresAt = new Date("2099-01-01T00:00:00Z")
@@ -144,8 +144,7 @@ describe("createLedger with a pool", () => {
   })
 
   it("fails a call whose connection is lost, with a pool of the program and with one of its own", async () => {
-    const plain = new Pool({ connectionString: program.url })
-    plain.on("error", () => {})
+    const plain = PgPool.make(program.url)
     for (const options of [{ pool: plain }, { url: program.url }]) {
       await using other = await createLedger({ ...options, sweep: false })
       const account = `lost call ${"url" in options}`
@@ -163,7 +162,7 @@ describe("createLedger with a pool", () => {
   })
 
   it("ends a call that is aborted while it waits for a connection, and returns the connection", async () => {
-    const small = new Pool({ connectionString: program.url, max: 1 })
+    const small = PgPool.make(program.url, 1)
     const waiting = await createLedger({ pool: small, sweep: false })
     const client = await small.connect()
     const controller = new AbortController()
