@@ -24,6 +24,9 @@ export interface Installation {
 /** The versions that a reader may have: the last one that is written in JavaScript, and the one of this workspace. */
 export const compilers = ["5.9", "7.0"]
 
+/** The path of a configuration of Vitest without options from the folder of a README, for tests of a new project. */
+export const vitestConfig = "../vitest.config.mjs"
+
 /** The folder of a README in an installation. */
 export const folderOf = (name: string): string => name.replace("@kinora/", "")
 
@@ -48,6 +51,7 @@ export const write = async (readmes: ReadonlyArray<PackedReadme>, directory: str
     )
     for (const file of linked) await cp(join(source, "example", file), join(folder, file))
   }
+  await writeFile(join(directory, "any-readme", vitestConfig), "export default {}\n")
   await writeFile(join(directory, "tsconfig.json"), JSON.stringify(tsconfig, null, 2))
 }
 
