@@ -122,7 +122,7 @@ const runBlock = async (
   return problems.map((problem) => `${block.file}, ${installation.manager}, Node ${version}: ${problem}`)
 }
 
-const runMillisMax = 60_000
+const runMillisMax = 120_000
 
 /** A block that has nothing left to do ends within this time, so one that still listens afterwards is a server. */
 const serveMillis = 1_500
