@@ -1,4 +1,4 @@
-/** What blocks of READMEs use besides packages: databases, a Redis, a Stripe and a server of Kinora. */
+/** Services that blocks of READMEs use: databases, Redis, Stripe and a server of Kinora. */
 import { Effect, Exit, Scope } from "effect"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

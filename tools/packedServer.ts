@@ -35,7 +35,7 @@ export const start = async (
     errors += chunk.toString()
   })
   for await (const line of createInterface({ input: server.stdout })) {
-    const printed = /^\{"base_url":/.test(line) ? JSON.parse(line) : undefined
+    const printed = line.startsWith("{\"base_url\":") ? JSON.parse(line) : undefined
     if (printed !== undefined) return { origin: printed.base_url, apiKey: printed.api_key, stop }
   }
   await stop()

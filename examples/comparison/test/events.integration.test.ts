@@ -67,7 +67,8 @@ const receiving = async <A>(
   const receiver = createServer(async (request, response) => {
     const parts: Array<Buffer> = []
     for await (const part of request as AsyncIterable<Buffer>) parts.push(part)
-    const headers = Object.entries(request.headers).map(([name, value]) => [name, `${value}`] as [string, string])
+    const headers = new Headers()
+    for (const [name, values = []] of Object.entries(request.headersDistinct)) headers.set(name, values.join(", "))
     events.push(new Request("http://receiver", { method: "POST", headers, body: Buffer.concat(parts) }))
     response.writeHead(204).end()
   }).listen(0, "127.0.0.1")
