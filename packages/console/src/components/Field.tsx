@@ -59,7 +59,7 @@ export const TextField = (
   </Field>
 )
 
-/** What a form gives to a field: its text, what is wrong with it, and what to do with another text. */
+/** The part of a field that its form owns: the text, the problem with it, and the reaction to another text. */
 export interface FormText {
   readonly value: string
   readonly error: string | undefined
