@@ -1,6 +1,7 @@
 /** Statements and round trips of single operations, which have no others to fold with. */
 import { assert, it } from "@effect/vitest"
 import { Ledger } from "@kinora/ledger"
+import { Pipelining } from "@kinora/persistence"
 import { RoundTrips } from "@kinora/testkit"
 import { DateTime, Effect, Option } from "effect"
 import { Generations } from "../src/Generations.ts"
@@ -21,7 +22,7 @@ const bounds = {
 
 it.live("operations send no more statements than these, and wait for no more responses", () =>
   Effect.gen(function*() {
-    const { costOf, database } = yield* RoundTrips.make
+    const { costOf, database } = yield* RoundTrips.makeWith(Pipelining.over)
     const costs = yield* Effect.gen(function*() {
       const { cancel, create, get } = yield* Generations
       const { charge, refund } = yield* Ledger.Ledger
