@@ -9,15 +9,15 @@ import { layerSql, openAccount, openLimited, request } from "./Assembly.ts"
 
 /** Upper bounds, `BEGIN` and `COMMIT` included. Locks of a unit wait for the client in each round trip. */
 const bounds = {
-  charge: { statements: 5, roundTrips: 5 },
-  refund: { statements: 5, roundTrips: 5 },
-  create: { statements: 9, roundTrips: 9 },
+  charge: { statements: 5, roundTrips: 2 },
+  refund: { statements: 5, roundTrips: 2 },
+  create: { statements: 9, roundTrips: 5 },
   replay: { statements: 5, roundTrips: 5 },
   get: { statements: 1, roundTrips: 1 },
-  cancel: { statements: 11, roundTrips: 11 },
+  cancel: { statements: 11, roundTrips: 6 },
   // Locks, reads and writes what the key has spent.
-  createLimited: { statements: 12, roundTrips: 12 },
-  cancelLimited: { statements: 14, roundTrips: 14 }
+  createLimited: { statements: 12, roundTrips: 8 },
+  cancelLimited: { statements: 14, roundTrips: 9 }
 }
 
 it.live("operations send no more statements than these, and wait for no more responses", () =>

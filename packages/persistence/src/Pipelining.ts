@@ -36,7 +36,7 @@ export const over = <Client extends SqlClient.SqlClient>(client: Client, pool: P
     releaseSavepoint: (connection, id) => execute(connection, `RELEASE SAVEPOINT unit_${id}`),
     commit: (connection) => pipelined(connection).commit,
     rollback: (connection) => pipelined(connection).rollback,
-    rollbackSavepoint: (connection, id) => pipelined(connection).rollbackTo(`ROLLBACK TO SAVEPOINT unit_${id}`)
+    rollbackSavepoint: (connection, id) => execute(connection, `ROLLBACK TO SAVEPOINT unit_${id}`)
   })
   return Object.assign(client, {
     withTransaction: <R, E, A>(effect: Effect.Effect<A, E, R>) =>
@@ -47,7 +47,7 @@ export const over = <Client extends SqlClient.SqlClient>(client: Client, pool: P
 /**
  * Runs the writes of an effect with the commit of the surrounding transaction, if its client pipelines: those for which a
  * store uses `write`. The effect returns before they run, so their failures are those of the transaction. Later statements
- * of the transaction see them. Without a transaction, and on other clients, the effect runs as it is.
+ * of the transaction see them. Without a transaction, in a savepoint, and on other clients, the effect runs as it is.
  */
 export const atCommit: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = (effect) =>
   Effect.provideService(effect, DefersWrites, true)
@@ -114,5 +114,8 @@ const connectionOf = (
   context: Context.Context<never>
 ): Pipelined.PipelinedConnection | undefined => {
   const transaction = Context.getOrUndefined(context, sql.transactionService)
-  return transaction !== undefined && Pipelined.isPipelined(transaction[0]) ? transaction[0] : undefined
+  if (transaction === undefined) return undefined
+  const [connection, savepoint] = transaction
+  // A write within a savepoint fails there, so that its caller can roll back to it and go on.
+  return savepoint === 0 && Pipelined.isPipelined(connection) ? connection : undefined
 }

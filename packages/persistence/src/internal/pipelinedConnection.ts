@@ -42,8 +42,6 @@ export interface PipelinedConnection extends Connection {
   readonly commit: Effect.Effect<void, SqlError.SqlError>
   /** Rolls back, without sending what is held back. */
   readonly rollback: Effect.Effect<void, SqlError.SqlError>
-  /** Rolls back to a savepoint, before which nothing is held back. */
-  readonly rollbackTo: (savepoint: string) => Effect.Effect<void, SqlError.SqlError>
 }
 
 /** Returns whether a connection is that of a pipelined transaction. */
@@ -93,11 +91,6 @@ export const make = (session: Session): PipelinedConnection => {
     defer: (write) => Effect.sync(() => void state.writes.push(write)),
     commit,
     rollback,
-    rollbackTo: (savepoint) =>
-      Effect.suspend(() => {
-        state.writes = []
-        return Effect.asVoid(direct.execute(savepoint, [], undefined))
-      }),
     execute: (sql, params, transform) => run(sql, direct.execute(sql, params, transform)),
     executeUnprepared: (sql, params, transform) => run(sql, direct.executeUnprepared(sql, params, transform)),
     executeRaw: (sql, params) => run(sql, direct.executeRaw(sql, params)),
