@@ -47,7 +47,7 @@ export const over = <Client extends SqlClient.SqlClient>(client: Client, pool: P
 /**
  * Runs the writes of an effect with the commit of the surrounding transaction, if its client pipelines: those for which a
  * store uses `write`. The effect returns before they run, so their failures are those of the transaction. Later statements
- * of the transaction see them. Without a transaction, in a savepoint, and on other clients, the effect runs as it is.
+ * of the transaction see them. Without a transaction, in a savepoint, and on other clients, the writes run immediately.
  */
 export const atCommit: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = (effect) =>
   Effect.provideService(effect, DefersWrites, true)

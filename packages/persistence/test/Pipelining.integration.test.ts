@@ -172,10 +172,15 @@ it.effect("if BEGIN fails, nothing of the unit takes effect", () =>
         writeAtCommit("b", 1),
         Effect.andThen(sql`SELECT 1`, write("c", 1)),
         // The caller recovers, and goes on.
-        Effect.andThen(Effect.ignore(sql`SELECT 1`), Effect.andThen(writeAtCommit("d", 1), Effect.ignore(write("e", 1))))
+        Effect.andThen(
+          Effect.ignore(sql`SELECT 1`),
+          Effect.andThen(writeAtCommit("d", 1), Effect.ignore(write("e", 1)))
+        )
       ]
     ) {
-      const exit = yield* Effect.exit(sql.withTransaction<never, StorageError | SqlError.SqlError, unknown>(body).pipe(wrong))
+      const exit = yield* Effect.exit(
+        sql.withTransaction<never, StorageError | SqlError.SqlError, unknown>(body).pipe(wrong)
+      )
       assert.isTrue(Exit.isFailure(exit))
     }
     assert.deepStrictEqual(yield* keys, [])

@@ -76,10 +76,10 @@ export const make = (session: Session): PipelinedConnection => {
   })
 
   const rollback = Effect.suspend(() => {
-    state.writes = []
-    if (state.begin === undefined) return Effect.asVoid(direct.execute("ROLLBACK", [], undefined))
+    const isOpen = state.begin === undefined && state.failure === undefined
     state.begin = undefined
-    return Effect.void
+    state.writes = []
+    return isOpen ? Effect.asVoid(direct.execute("ROLLBACK", [], undefined)) : Effect.void
   })
 
   return {
@@ -105,7 +105,7 @@ export const make = (session: Session): PipelinedConnection => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** What a transaction has not sent. */
+/** The statements of a transaction that were not sent. */
 interface State {
   /** The statement that begins the transaction. */
   begin: string | undefined
