@@ -257,7 +257,8 @@ it.live("a client that is frozen after its last read holds no lock", () =>
       assert.deepStrictEqual(seen, [{ key: "a" }, { key: "account" }, { key: "b" }])
       yield* thaw
       yield* Fiber.join(unit)
-    }).pipe(Effect.provide(over(database)))
+      // The unit cannot be interrupted while it commits.
+    }).pipe(Effect.ensuring(thaw), Effect.provide(over(database)))
   }).pipe(Effect.scoped))
 
 it.live("a unit whose commit gets no response is unavailable, and does not run again", () =>
@@ -284,7 +285,7 @@ it.live("a unit whose commit gets no response is unavailable, and does not run a
       yield* cut
       assert.strictEqual(tagOf(yield* Effect.flip(Fiber.join(unit))), "StorageError unavailable")
       assert.strictEqual(runs, 1)
-    }).pipe(Effect.provide(over(database)))
+    }).pipe(Effect.ensuring(cut), Effect.provide(over(database)))
   }).pipe(Effect.scoped))
 
 it.live("a unit whose connection is lost before its commit runs again", () =>
