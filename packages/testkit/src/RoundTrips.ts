@@ -1,6 +1,5 @@
 /** Counts what a client sends to Postgres, on the connections of its pool. */
-import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect, Layer, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import * as PostgresSocket from "./internal/postgresSocket.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
@@ -11,16 +10,19 @@ export interface Cost {
   readonly roundTrips: number
 }
 
-/** Creates an empty database whose client counts. `costOf` runs one operation at a time. */
-export const make = Effect.gen(function*() {
+/**
+ * Creates an empty database whose client counts. `pipeline` is `Pipelining.over` of `@kinora/persistence`, if transactions
+ * pipeline. `costOf` runs one operation at a time.
+ */
+export const makeWith = Effect.fnUntraced(function*(pipeline?: TestDatabase.Pipeline) {
   const url = yield* TestDatabase.postgresUrl
   const { hostname, port } = new URL(url)
   const total = { statements: 0, roundTrips: 0 }
-  const database: TestDatabase.TestDatabase = PgClient.layer({
+  const database = TestDatabase.connected({
     url: Redacted.make(url),
     maxConnections: 4,
     stream: () => counted(hostname, Number(port), total)
-  }).pipe(Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue())))
+  }, pipeline)
 
   const costOf = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<Cost, E, R> =>
     Effect.suspend(() => {
@@ -33,6 +35,9 @@ export const make = Effect.gen(function*() {
 
   return { database, costOf }
 })
+
+/** Creates an empty database whose client counts, and whose transactions wait for each statement. */
+export const make = makeWith()
 
 // -----------------------------------------------------------------------------
 // internal
