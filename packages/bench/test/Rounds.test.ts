@@ -5,7 +5,13 @@ import { TestClock } from "effect/testing"
 import type { Benchmark, Contestant } from "../src/Benchmark.ts"
 import * as Rounds from "../src/Rounds.ts"
 
-const environment = { database: Effect.succeed("postgres://nowhere"), tidy: () => Effect.void, seconds: 1 }
+const environment = {
+  database: Effect.succeed("postgres://nowhere"),
+  tidy: () => Effect.void,
+  databaseSeconds: Effect.undefined,
+  walBytes: Effect.succeed(0),
+  seconds: 1
+}
 
 /** Returns one figure after the other and records each round. */
 const scripted = (name: string, figures: ReadonlyArray<number>, asked: Array<string>): Contestant => {
