@@ -32,7 +32,7 @@ export interface Round {
   readonly peakMebibytes?: number
 }
 
-/** What one operation costs the database. Counted in a round of its own, since counting slows an operation down. */
+/** Costs of one operation in the database. Counted in a round of its own, since counting slows an operation down. */
 export interface Counts {
   /** Statements sent to Postgres. `BEGIN` and `COMMIT` are statements. */
   readonly statements: number

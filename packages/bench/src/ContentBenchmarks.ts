@@ -12,7 +12,7 @@ import {
   failingWith
 } from "./Benchmark.ts"
 import * as HttpCallers from "./HttpCallers.ts"
-import type { HttpServer } from "./HttpContestants.ts"
+import type { HttpServer } from "./HttpServer.ts"
 import * as KinoraServer from "./KinoraServer.ts"
 import * as ServerProcess from "./ServerProcess.ts"
 

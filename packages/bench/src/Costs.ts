@@ -1,8 +1,8 @@
-/** What an operation of an HTTP server costs: processor time in the rounds that are timed, and counts in a round of its own. */
+/** Costs of an operation of an HTTP server: processor time in the rounds that are timed, and counts in a round of its own. */
 import { Effect } from "effect"
-import { type BenchmarkFailure, type Counts, type Environment, type Round } from "./Benchmark.ts"
+import type { BenchmarkFailure, Counts, Environment, Round } from "./Benchmark.ts"
 import type { Answers } from "./HttpCallers.ts"
-import type { HttpServer } from "./HttpContestants.ts"
+import type { HttpServer } from "./HttpServer.ts"
 import * as PostgresProxy from "./PostgresProxy.ts"
 
 /** Sends the requests of a round on a tidy database. Adds the processor times to the figures. */

@@ -1,21 +1,9 @@
 /** The HTTP benchmarks of one server. Kinora and its peers get the same requests. */
-import { Effect, Schema, type Scope } from "effect"
+import { Effect, Schema } from "effect"
 import { type BenchmarkFailure, type Contestant, type Environment, failingWith } from "./Benchmark.ts"
 import * as Costs from "./Costs.ts"
 import * as HttpCallers from "./HttpCallers.ts"
-import type * as ServerProcess from "./ServerProcess.ts"
-
-/** A server under test. */
-export interface HttpServer extends ServerProcess.RunningServer {
-  readonly name: string
-  readonly database: string
-  /** Creates this many accounts and returns their keys. Default: 20,000 credits each. */
-  readonly makeKeys: (count: number, credits?: number) => Effect.Effect<ReadonlyArray<string>, BenchmarkFailure>
-  /** Starts the program once more, with another URL of the same database. */
-  readonly startOn: (
-    database: string
-  ) => Effect.Effect<ServerProcess.RunningServer, BenchmarkFailure, Scope.Scope>
-}
+import type { HttpServer } from "./HttpServer.ts"
 
 /** The contestants of one server. */
 export interface HttpContestants {

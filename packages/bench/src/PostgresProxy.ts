@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 import { attempt } from "./Benchmark.ts"
 
-/** What clients have sent. */
+/** Numbers of messages that clients have sent. */
 export interface Sent {
   /** Messages that execute a statement: `Execute`, and `Query` without preparation. */
   readonly statements: number

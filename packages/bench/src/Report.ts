@@ -3,7 +3,6 @@ import type { ComparedContestant } from "./Comparison.ts"
 import { peers } from "./peers/Peers.ts"
 import type { Limit } from "./probes/Probe.ts"
 import * as ReportTables from "./ReportTables.ts"
-import type { Outcome } from "./Rounds.ts"
 import { spreadOf } from "./Statistics.ts"
 
 /** The result of a run. */
@@ -20,12 +19,7 @@ export interface Report {
   readonly versions: ReadonlyArray<string>
   readonly rounds: { readonly seconds: number; readonly pairs: number }
   readonly limits: ReadonlyArray<Limit>
-  readonly outcomes: ReadonlyArray<ReportedOutcome>
-}
-
-/** The results of a benchmark, and its group. */
-export interface ReportedOutcome extends Outcome {
-  readonly group: string
+  readonly outcomes: ReadonlyArray<ReportTables.ReportedOutcome>
 }
 
 /** Encodes the report as JSON, with every round and unrounded figures. */

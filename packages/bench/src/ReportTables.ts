@@ -1,9 +1,13 @@
 /** Tables of a report, for the terminal and for the documentation. */
 import type { Outcomes, Round } from "./Benchmark.ts"
 import type { Limit } from "./probes/Probe.ts"
-import type { ReportedOutcome } from "./Report.ts"
-import type { Result } from "./Rounds.ts"
+import type { Outcome, Result } from "./Rounds.ts"
 import { type Spread, spreadOf } from "./Statistics.ts"
+
+/** The results of a benchmark, and its group. */
+export interface ReportedOutcome extends Outcome {
+  readonly group: string
+}
 
 /** A table. Every row has as many cells as the head. */
 export interface Table {

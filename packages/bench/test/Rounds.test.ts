@@ -69,3 +69,23 @@ it.effect("interrupts a round that exceeds its timeout", () =>
     )
     assert.strictEqual(failure.message, "sum: a round of ours does not end")
   }))
+
+it.effect("counts once, after the rounds", () =>
+  Effect.gen(function*() {
+    const asked: Array<string> = []
+    const counts = { statements: 13, roundTrips: 12, walBytes: 4096 }
+    const counted = Effect.sync(() => {
+      asked.push("counting")
+      return counts
+    })
+    const contestants = Effect.sync(() => [
+      { ...scripted("ours", [1, 2], asked), counted },
+      scripted("theirs", [1, 2], asked)
+    ])
+    const { results } = yield* Rounds.run(
+      { name: "sum", title: "Sums", compares: "p50", contestants: () => contestants },
+      { pairs: 2, warmUps: 0, environment, progress: () => Effect.void }
+    )
+    assert.deepStrictEqual(asked, ["ours", "theirs", "ours", "theirs", "counting"])
+    assert.deepStrictEqual(results.map(({ counts }) => counts), [counts, undefined])
+  }))

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from "fastify"
 import { createHash } from "node:crypto"
 import type { Pool } from "pg"
+import * as Callers from "../Callers.ts"
 
 /** The owner of a key. */
 export interface Identity {
@@ -18,14 +19,14 @@ export const make = (pool: Pool) => {
     if (key === undefined) return undefined
     const hash = createHash("sha256").update(key).digest("hex")
     const known = cached.get(hash)
-    if (known !== undefined && known.until > performance.now()) return known.identity
+    if (known !== undefined && known.until > Callers.now()) return known.identity
     const { rows: [identity] } = await pool.query<Identity>({
       name: "authenticate",
       text: `SELECT k.id AS key, a.id AS account, a.status FROM api_key k JOIN account a ON a.id = k.account
              WHERE k.hash = $1 AND k.revoked_at IS NULL`,
       values: [hash]
     })
-    if (identity !== undefined) cached.set(hash, { identity, until: performance.now() + cachedMillis })
+    if (identity !== undefined) cached.set(hash, { identity, until: Callers.now() + cachedMillis })
     return identity
   }
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { attempt, type Environment } from "../Benchmark.ts"
-import type { HttpServer } from "../HttpContestants.ts"
+import type { HttpServer } from "../HttpServer.ts"
 import * as PostgresServer from "../PostgresServer.ts"
 import * as ServerProcess from "../ServerProcess.ts"
 

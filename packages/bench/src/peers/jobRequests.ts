@@ -19,8 +19,8 @@ export interface JobRow {
   readonly created_at: Date
 }
 
-/** Credits that a job costs. */
-export const cost = 2
+/** Credits that a job costs, as much as one of `kinora-draft`. */
+export const cost = 1
 
 /** Returns the key of the request, or a new one. */
 export const idempotencyKeyOf = ({ headers }: FastifyRequest): string => {

@@ -53,7 +53,7 @@ const hit = async (reply: FastifyReply, limiter: RateLimiterPostgres, key: strin
     void reply.headers({
       "x-ratelimit-limit": limiter.points,
       "x-ratelimit-remaining": remainingPoints,
-      "x-ratelimit-reset": Math.ceil((Date.now() + msBeforeNext) / 1000)
+      "x-ratelimit-reset": Math.ceil(msBeforeNext / 1000)
     })
     return true
   } catch (refusal) {

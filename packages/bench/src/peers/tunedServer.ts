@@ -32,26 +32,25 @@ const statuses = {
   insufficient_credits: 402
 } as const
 
-interface Outcome {
+interface Limited {
+  readonly remaining: number
+  readonly resets_after: number
+  readonly response: JobRow | null
+}
+
+interface Outcome extends Limited {
   readonly outcome: keyof typeof statuses
-  readonly remaining: number
-  readonly response: JobRow | null
 }
 
-interface Read {
-  readonly remaining: number
-  readonly response: JobRow | null
-}
+const columns = "remaining, 60 - floor(extract(second FROM now()))::int4 AS resets_after, response"
 
-const setHeaders = (reply: FastifyReply, limit: number, remaining: number) => {
-  const now = Date.now() / 1000
-  const resetsAt = Math.ceil((now + 1) / 60) * 60
+const setHeaders = (reply: FastifyReply, limit: number, { remaining, resets_after }: Limited) => {
   void reply.headers({
     "x-ratelimit-limit": limit,
     "x-ratelimit-remaining": Math.max(0, remaining),
-    "x-ratelimit-reset": resetsAt
+    "x-ratelimit-reset": resets_after
   })
-  if (remaining < 0) void reply.header("retry-after", Math.ceil(resetsAt - now))
+  if (remaining < 0) void reply.header("retry-after", resets_after)
 }
 
 server.post<{ Body: Create }>("/v1/generations", { schema: createSchema }, async (request, reply) => {
@@ -62,7 +61,7 @@ server.post<{ Body: Create }>("/v1/generations", { schema: createSchema }, async
   const { model, params } = request.body
   const { rows: [row] } = await pool.query<Outcome>({
     name: "create",
-    text: "SELECT outcome, remaining, response FROM create_job($1, $2, $3, $4, $5, $6, $7)",
+    text: `SELECT outcome, ${columns} FROM create_job($1, $2, $3, $4, $5, $6, $7)`,
     values: [
       key,
       account,
@@ -73,8 +72,8 @@ server.post<{ Body: Create }>("/v1/generations", { schema: createSchema }, async
       cost
     ]
   })
-  const { outcome, remaining, response } = row!
-  setHeaders(reply, outcome === "created" ? limits.createsPerMinute : limits.requestsPerMinute, remaining)
+  const { outcome, response } = row!
+  setHeaders(reply, outcome === "created" ? limits.createsPerMinute : limits.requestsPerMinute, row!)
   const isCreated = outcome === "created" || outcome === "replayed"
   return isCreated ? sendJob(reply, statuses[outcome], response) : refuse(reply, statuses[outcome], outcome)
 })
@@ -82,13 +81,13 @@ server.post<{ Body: Create }>("/v1/generations", { schema: createSchema }, async
 server.get<{ Params: { readonly id: string } }>("/v1/generations/:id", async (request, reply) => {
   const identity = await authenticate(request)
   if (identity === undefined) return refuse(reply, 401, "unauthorized")
-  const { rows: [row] } = await pool.query<Read>({
+  const { rows: [row] } = await pool.query<Limited>({
     name: "read",
-    text: "SELECT remaining, response FROM read_job($1, $2, $3)",
+    text: `SELECT ${columns} FROM read_job($1, $2, $3)`,
     values: [identity.key, identity.account, request.params.id]
   })
   const { remaining, response } = row!
-  setHeaders(reply, limits.requestsPerMinute, remaining)
+  setHeaders(reply, limits.requestsPerMinute, row!)
   if (remaining < 0) return refuse(reply, 429, "rate_limited")
   return sendJob(reply, 200, response)
 })

@@ -46,7 +46,7 @@ export const probe: Probe = Effect.fnUntraced(function*({ database, seconds, tid
 const params = JSON.stringify({ prompt: "a lake at dawn, mist between the hills", aspect_ratio: "16:9" })
 
 const statement = `
-  WITH drawn AS (UPDATE lot SET remaining = remaining - 2 WHERE account = $1::uuid RETURNING id),
+  WITH drawn AS (UPDATE lot SET remaining = remaining - 1 WHERE account = $1::uuid RETURNING id),
     claimed AS (
       INSERT INTO idempotency (account, key, fingerprint, job, expires_at)
       VALUES ($1::uuid, $2::uuid::text, 'fingerprint', $2::uuid, now() + interval '24 hours')
@@ -56,10 +56,10 @@ const statement = `
     ),
     entries AS (
       INSERT INTO ledger_entry (transaction, line, book, amount)
-      SELECT charge.id, line, CASE line WHEN 0 THEN 'lot:' || drawn.id ELSE 'consumed' END, 4 * line - 2
+      SELECT charge.id, line, CASE line WHEN 0 THEN 'lot:' || drawn.id ELSE 'consumed' END, 2 * line - 1
       FROM charge, drawn, generate_series(0, 1) AS line
     )
-  INSERT INTO job (id, account, model, status, params, cost) VALUES ($2::uuid, $1::uuid, 'kinora-draft', 'queued', $4, 2)
+  INSERT INTO job (id, account, model, status, params, cost) VALUES ($2::uuid, $1::uuid, 'kinora-draft', 'queued', $4, 1)
 `
 
 const idsOf = async (url: string): Promise<ReadonlyArray<string>> => {
