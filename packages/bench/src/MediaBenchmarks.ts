@@ -85,7 +85,6 @@ function benchmarkOf(
 ): Benchmark {
   return {
     name,
-    group: "media",
     title,
     compares: "cpuSeconds",
     contestants: Effect.fnUntraced(function*(environment: Environment) {
