@@ -33,8 +33,8 @@ export interface CountedRequests {
 }
 
 /**
- * Sends requests to a second process of the server, whose connections to the database pass a proxy. No checkpoint
- * precedes them, so the log has few copies of whole pages.
+ * Sends requests to a second process of the server, whose connections to the database pass a proxy. The log includes
+ * copies of pages that are changed for the first time after a checkpoint.
  */
 export const counted = Effect.fnUntraced(function*(
   { database, startOn }: HttpServer,

@@ -34,25 +34,18 @@ export const save = Effect.fnUntraced(function*(report: Report) {
   })
 })
 
-/** Adds a run, in whose place earlier results of its benchmarks are removed. */
+/** Adds a run with six digits of each figure, and removes earlier results of its benchmarks. */
 export const add = ({ runs }: Results, report: Report): Results => {
   const names = new Set(report.outcomes.map(({ benchmark }) => benchmark.name))
   const others = runs.map((run) => ({
     ...run,
     outcomes: run.outcomes.filter(({ benchmark }) => !names.has(benchmark.name))
   }))
-  return { runs: [report, ...others.filter(({ outcomes }) => outcomes.length > 0)] }
+  return { runs: [rounded(report), ...others.filter(({ outcomes }) => outcomes.length > 0)] }
 }
 
-/** Encodes results, with four digits of each figure. */
-export const encode = (results: Results): string =>
-  `${
-    JSON.stringify(
-      results,
-      (_, value) => typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value,
-      2
-    )
-  }\n`
+/** Encodes results. */
+export const encode = (results: Results): string => `${JSON.stringify(results, undefined, 2)}\n`
 
 /** Returns the page with the tables of these results. */
 export const withTables = (page: string, { runs }: Results): string => {
@@ -65,6 +58,12 @@ export const withTables = (page: string, { runs }: Results): string => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const rounded = (report: Report): Report =>
+  JSON.parse(
+    JSON.stringify(report),
+    (_, value) => typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value
+  )
 
 const start = "<!-- results -->\n"
 const end = "<!-- end of results -->\n"

@@ -76,7 +76,8 @@ const startedOf = Effect.fnUntraced(function*(contestant: Contestant, environmen
   const server = yield* contestant.start(environment)
   const call = (key: string, path: string, init: RequestInit = {}) =>
     Effect.promise(async () => {
-      const headers = { ...init.headers, authorization: `Bearer ${key}` }
+      const headers = new Headers(init.headers)
+      headers.set("authorization", `Bearer ${key}`)
       const response = await fetch(`${server.origin}/v1/generations${path}`, { ...init, headers })
       const { error, id } = Schema.decodeUnknownSync(Response)(await response.json())
       return { status: response.status, id, error: typeof error === "string" ? error : error?.code }
