@@ -13,7 +13,7 @@ export interface WriteAheadLog<E> {
   readonly bytesSince: (end: string) => Effect.Effect<number, E>
 }
 
-/** Lets a new server tell the sizes of changes from those of copies. */
+/** Statement after which a server separates the sizes of changes from those of copies. */
 export const extension = "CREATE EXTENSION pg_walinspect"
 
 /** Reads the log on connections of the caller. */
