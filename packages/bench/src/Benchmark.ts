@@ -1,5 +1,6 @@
 /** A benchmark: contestants that do the same work in turns, and the figure that is compared. */
 import { Data, Effect, type Scope } from "effect"
+import type * as WriteAheadLog from "./WriteAheadLog.ts"
 
 /** Numbers of responses by status, or by another outcome. */
 export type Outcomes = Readonly<Record<string, number>>
@@ -38,7 +39,7 @@ export interface Counts {
   readonly statements: number
   /** Number of times that a connection waits for Postgres. */
   readonly roundTrips: number
-  /** Bytes of write-ahead log. */
+  /** Bytes of write-ahead log, without copies of whole pages if Postgres can tell. */
   readonly walBytes: number
 }
 
@@ -73,8 +74,7 @@ export interface Environment {
   readonly tidy: (database: string) => Effect.Effect<void, BenchmarkFailure>
   /** Processor time of all processes of Postgres, in seconds. Undefined if Postgres runs elsewhere. */
   readonly databaseSeconds: Effect.Effect<number | undefined, BenchmarkFailure>
-  /** Bytes of write-ahead log that Postgres has written. */
-  readonly walBytes: Effect.Effect<number, BenchmarkFailure>
+  readonly log: WriteAheadLog.WriteAheadLog<BenchmarkFailure>
   /** Approximate duration of a round. */
   readonly seconds: number
 }

@@ -33,25 +33,25 @@ export interface CountedRequests {
 }
 
 /**
- * Sends requests to a second process of the server, whose connections to the database pass a proxy. The log includes
- * copies of pages that are changed for the first time after a checkpoint.
+ * Sends requests to a second process of the server, whose connections to the database pass a proxy.
  */
 export const counted = Effect.fnUntraced(function*(
   { database, startOn }: HttpServer,
-  { walBytes }: Environment,
+  { log }: Environment,
   { send, warmUp }: CountedRequests
 ) {
   const proxy = yield* PostgresProxy.make(database)
   const { origin } = yield* startOn(proxy.url)
   yield* warmUp(origin)
-  const before = { ...yield* proxy.sent, wal: yield* walBytes }
+  const end = yield* log.end
+  const before = yield* proxy.sent
   const { count } = yield* send(origin)
-  const after = { ...yield* proxy.sent, wal: yield* walBytes }
+  const after = yield* proxy.sent
   const each = (from: number, to: number) => (to - from) / Math.max(1, count)
   const counts: Counts = {
     statements: each(before.statements, after.statements),
     roundTrips: each(before.roundTrips, after.roundTrips),
-    walBytes: each(before.wal, after.wal)
+    walBytes: each(0, yield* log.bytesSince(end))
   }
   return counts
 })

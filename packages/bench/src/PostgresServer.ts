@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { Client } from "pg"
 import { attempt, type BenchmarkFailure } from "./Benchmark.ts"
 import * as ProcessTimes from "./ProcessTimes.ts"
+import * as WriteAheadLog from "./WriteAheadLog.ts"
 
 /** A server and its databases. */
 export interface PostgresServer {
@@ -21,8 +22,7 @@ export interface PostgresServer {
   readonly tidy: (database: string) => Effect.Effect<void, BenchmarkFailure>
   /** Processor time of all its processes, in seconds. Undefined if this module did not start it. */
   readonly databaseSeconds: Effect.Effect<number | undefined, BenchmarkFailure>
-  /** Bytes of write-ahead log that it has written. */
-  readonly walBytes: Effect.Effect<number, BenchmarkFailure>
+  readonly log: WriteAheadLog.WriteAheadLog<BenchmarkFailure>
 }
 
 /** Connects to the server of this URL, or starts one that stops when the scope closes. */
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function*(
       "The processes of Postgres could not be measured",
       async () => pid === undefined ? undefined : ProcessTimes.secondsOfTree(pid)
     ),
-    walBytes: attempt("The position of the log could not be read", () => withClient(url, walBytesOf))
+    log: WriteAheadLog.make((use) => attempt("The log could not be read", () => withClient(url, use)))
   }
 })
 
@@ -92,7 +92,11 @@ const started = Effect.gen(function*() {
     attempt("Postgres does not start", () => EmbeddedPostgres.start(path, {})),
     (server) => Effect.promise(() => server.stop())
   )
-  const pid = yield* attempt("Postgres does not respond", () => withClient(url, pidOf))
+  const pid = yield* attempt("Postgres does not respond", () =>
+    withClient(url, async (client) => {
+      await client.query(WriteAheadLog.extension)
+      return pidOf(client)
+    }))
   return { url, pid }
 })
 
@@ -100,13 +104,6 @@ const started = Effect.gen(function*() {
 const pidOf = async (client: Client): Promise<number> => {
   const { rows: [row] } = await client.query<{ file: string }>("SELECT pg_read_file('postmaster.pid') AS file")
   return Number.parseInt(row?.file ?? "", 10)
-}
-
-const walBytesOf = async (client: Client): Promise<number> => {
-  const { rows: [row] } = await client.query<{ bytes: number }>(
-    "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS bytes"
-  )
-  return row?.bytes ?? 0
 }
 
 const shown = ["fsync", "synchronous_commit", "wal_sync_method", "shared_buffers", "max_connections"]

@@ -9,7 +9,7 @@ const environment = {
   database: Effect.succeed("postgres://nowhere"),
   tidy: () => Effect.void,
   databaseSeconds: Effect.undefined,
-  walBytes: Effect.succeed(0),
+  log: { end: Effect.succeed(""), bytesSince: () => Effect.succeed(0) },
   seconds: 1
 }
 

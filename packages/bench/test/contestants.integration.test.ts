@@ -56,7 +56,7 @@ const contestants: ReadonlyArray<Contestant> = [
     name: tuned.name,
     start: (environment) => Peer.start(tuned, environment),
     checks: [...all, "webhook event"],
-    queued: "SELECT count(*) AS value FROM graphile_worker.jobs"
+    queued: "SELECT count(*) AS value FROM queue"
   },
   {
     name: lean.name,

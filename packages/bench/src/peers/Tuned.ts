@@ -1,8 +1,8 @@
 /**
  * The tuned peer: the tables and checks of the textbook peer, in one function of the database per request. A creation is
- * one statement, one round trip and one commit. The queue is graphile-worker, whose jobs a function can add.
+ * one statement, one round trip and one commit. The queue is a table
+ * whose workers poll with `SKIP LOCKED`, since commits with a notification wait for each other.
  */
-import { runMigrations } from "graphile-worker"
 import * as PostgresServer from "../PostgresServer.ts"
 import type { Peer } from "./Peer.ts"
 import { limits, makeKeys, schema } from "./Textbook.ts"
@@ -10,11 +10,10 @@ import { limits, makeKeys, schema } from "./Textbook.ts"
 /** The tuned peer. */
 export const tuned: Peer = {
   name: "tuned",
-  description: "the same checks and rows in one function of the database per request, with graphile-worker",
+  description: "the same checks and rows in one function of the database per request, with a table as the queue",
   program: "tunedServer.ts",
   prepare: async (database) => {
-    await runMigrations({ connectionString: database })
-    await PostgresServer.run(database, schema, limitTable, hitFunction, createFunction, readFunction)
+    await PostgresServer.run(database, schema, limitTable, queueTable, hitFunction, createFunction, readFunction)
   },
   makeKeys
 }
@@ -28,6 +27,14 @@ const limitTable = `
   CREATE UNLOGGED TABLE hit (
     key uuid NOT NULL, minute timestamptz NOT NULL, count int4 NOT NULL, PRIMARY KEY (key, minute)
   )
+`
+
+const queueTable = `
+  CREATE TABLE queue (
+    id int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY, job uuid NOT NULL REFERENCES job (id),
+    run_at timestamptz NOT NULL DEFAULT now(), attempts int4 NOT NULL DEFAULT 0, locked_until timestamptz
+  );
+  CREATE INDEX ON queue (run_at, id)
 `
 
 /** Counts a hit. Returns what is left in this minute, -1 once the limit is exceeded. */
@@ -98,7 +105,7 @@ const createFunction = `
     END LOOP;
     INSERT INTO webhook_event (endpoint, type, data)
       SELECT id, 'generation.created', to_jsonb(created) FROM webhook_endpoint WHERE account = owner;
-    PERFORM graphile_worker.add_job('generate', json_build_object('id', created.id));
+    INSERT INTO queue (job) VALUES (created.id);
     outcome := 'created';
     response := to_json(created);
   END
