@@ -1,6 +1,7 @@
 /** The requests that create a job, and the responses with it, of the servers of peers. */
 import type { FastifyReply, FastifyRequest } from "fastify"
 import { createHash, randomUUID } from "node:crypto"
+import type { Pool, PoolClient } from "pg"
 
 /** The body of a request that creates a job. */
 export interface Create {
@@ -52,6 +53,16 @@ export const createSchema = {
 
 /** Returns the fingerprint of a body, by which a key that is used for another request is recognised. */
 export const fingerprintOf = (body: Create): string => createHash("sha256").update(JSON.stringify(body)).digest("hex")
+
+/** Returns a job of an account, if it exists. */
+export const findJob = async (on: Pool | PoolClient, id: string, account: string): Promise<JobRow | undefined> => {
+  const { rows: [row] } = await on.query<JobRow>({
+    name: "find",
+    text: "SELECT id, account, model, status, params, cost, created_at FROM job WHERE id = $1 AND account = $2",
+    values: [id, account]
+  })
+  return row
+}
 
 /** Responds with an error. */
 export const refuse = (reply: FastifyReply, status: number, error: string) => reply.code(status).send({ error })

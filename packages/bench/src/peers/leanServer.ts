@@ -3,20 +3,19 @@
  *
  * `node leanServer.ts <database url> <directory for images>` prints `{"base_url": …}` when it is ready.
  */
+import * as PgPool from "@kinora/testkit/PgPool"
 import fastify, { type FastifyRequest } from "fastify"
 import { createHash, randomUUID } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { Pool, PoolClient } from "pg"
-import * as PgPool from "../PgPool.ts"
-import { cost, type Create, idempotencyKeyOf, type JobRow, refuse, sendJob } from "./jobRequests.ts"
+import { cost, type Create, findJob, idempotencyKeyOf, type JobRow, refuse, sendJob } from "./jobRequests.ts"
 
 interface CreateImage {
   readonly model: string
   readonly prompt: string
 }
 
-const pool = PgPool.make(process.argv[2])
+const pool = PgPool.make(process.argv[2] ?? "")
 const directory = process.argv[3] ?? "."
 const server = fastify()
 
@@ -34,15 +33,6 @@ const accountOf = async ({ headers }: FastifyRequest): Promise<string | undefine
   })
   if (found !== undefined) accounts.set(hash, found.id)
   return found?.id
-}
-
-const find = async (on: Pool | PoolClient, id: string, account: string): Promise<JobRow | undefined> => {
-  const { rows: [row] } = await on.query<JobRow>({
-    name: "find",
-    text: "SELECT id, account, model, status, params, cost, created_at FROM job WHERE id = $1 AND account = $2",
-    values: [id, account]
-  })
-  return row
 }
 
 interface Created {
@@ -68,7 +58,7 @@ const create = async (account: string, key: string, { model, params }: Create): 
         text: "SELECT job FROM idempotency WHERE account = $1 AND key = $2",
         values: [account, key]
       })
-      return { status: 200, row: await find(client, earlier?.job ?? id, account) }
+      return { status: 200, row: await findJob(client, earlier?.job ?? id, account) }
     }
     const { rowCount: charged } = await client.query({
       name: "charge",
@@ -123,7 +113,7 @@ server.post<{ Body: Create }>("/v1/generations", { schema: createSchema }, async
 server.get<{ Params: { readonly id: string } }>("/v1/generations/:id", async (request, reply) => {
   const account = await accountOf(request)
   if (account === undefined) return refuse(reply, 401, "unauthorized")
-  return sendJob(reply, 200, await find(pool, request.params.id, account))
+  return sendJob(reply, 200, await findJob(pool, request.params.id, account))
 })
 
 const picture = Buffer.alloc(4096, 1)

@@ -3,17 +3,18 @@
  *
  * `node textbookServer.ts <database url>` prints `{"base_url": …}` when it is ready.
  */
+import * as PgPool from "@kinora/testkit/PgPool"
 import fastify, { type FastifyReply } from "fastify"
 import { randomUUID } from "node:crypto"
-import type { Pool, PoolClient } from "pg"
+import type { PoolClient } from "pg"
 import { PgBoss } from "pg-boss"
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible"
-import * as PgPool from "../PgPool.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 import {
   cost,
   type Create,
   createSchema,
+  findJob,
   fingerprintOf,
   idempotencyKeyOf,
   type JobRow,
@@ -87,15 +88,6 @@ const transact = async <A>(run: (client: PoolClient) => Promise<A | Refusal>): P
   } finally {
     client.release()
   }
-}
-
-const find = async (on: Pool | PoolClient, id: string, account: string): Promise<JobRow | undefined> => {
-  const { rows: [row] } = await on.query<JobRow>({
-    name: "find",
-    text: "SELECT id, account, model, status, params, cost, created_at FROM job WHERE id = $1 AND account = $2",
-    values: [id, account]
-  })
-  return row
 }
 
 interface Claim {
@@ -214,7 +206,7 @@ const replay = async (reply: FastifyReply, { fingerprint, job }: Claim, account:
   if (fingerprint !== expected) return refuse(reply, 422, "idempotency_key_reused")
   return job === null
     ? refuse(reply, 409, "idempotency_in_progress")
-    : sendJob(reply, 200, await find(pool, job, account))
+    : sendJob(reply, 200, await findJob(pool, job, account))
 }
 
 const server = fastify()
@@ -240,7 +232,7 @@ server.get<{ Params: { readonly id: string } }>("/v1/generations/:id", async (re
   const identity = await authenticate(request)
   if (identity === undefined) return refuse(reply, 401, "unauthorized")
   if (!await hit(reply, requestLimit, identity.key)) return refuse(reply, 429, "rate_limited")
-  return sendJob(reply, 200, await find(pool, request.params.id, identity.account))
+  return sendJob(reply, 200, await findJob(pool, request.params.id, identity.account))
 })
 
 process.once("SIGTERM", async () => {

@@ -3,8 +3,8 @@
  *
  * `node tunedServer.ts <database url>` prints `{"base_url": …}` when it is ready.
  */
+import * as PgPool from "@kinora/testkit/PgPool"
 import fastify, { type FastifyReply } from "fastify"
-import * as PgPool from "../PgPool.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 import {
   cost,
@@ -18,7 +18,7 @@ import {
 } from "./jobRequests.ts"
 import { limits } from "./Textbook.ts"
 
-const pool = PgPool.make(process.argv[2])
+const pool = PgPool.make(process.argv[2] ?? "")
 const authenticate = ApiKeys.make(pool)
 const server = fastify()
 

@@ -2,12 +2,12 @@
  * The rows of a creation in one statement, without any check: the job, its idempotency key, and a charge in double entry.
  * A bound of services that create one job per transaction.
  */
+import * as PgPool from "@kinora/testkit/PgPool"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { attempt } from "../Benchmark.ts"
 import * as Callers from "../Callers.ts"
 import { textbook } from "../peers/Textbook.ts"
-import * as PgPool from "../PgPool.ts"
 import { callers, type Limit, type Probe } from "./Probe.ts"
 
 /** Measures the statement on the tables of the textbook peer, with 1,000 accounts. */

@@ -1,8 +1,8 @@
 /** The simplest prepared statements through `pg`: bounds of anything that sends one statement per operation. */
+import * as PgPool from "@kinora/testkit/PgPool"
 import { Effect } from "effect"
 import { attempt } from "../Benchmark.ts"
 import * as Callers from "../Callers.ts"
-import * as PgPool from "../PgPool.ts"
 import { callers, type Limit, type Probe } from "./Probe.ts"
 
 /** Measures a statement that reads nothing, and one that commits a row. */

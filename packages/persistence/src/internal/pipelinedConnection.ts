@@ -5,8 +5,9 @@
  * runs what it has received in order, whether or not the client still does anything.
  */
 import { Effect, Exit, Fiber, Semaphore, Stream } from "effect"
-import { SqlError } from "effect/sql"
+import type { SqlError } from "effect/sql"
 import type { Connection } from "effect/sql/SqlConnection"
+import { committed } from "./committed.ts"
 
 /** The used part of a connection of `@effect/sql-pg` with `multiplex`: it sends a statement before the response to the one before. */
 export interface Session {
@@ -184,20 +185,8 @@ const begun = (state: State, begin: Fiber.Fiber<unknown, SqlError.SqlError>) =>
 
 const isRead = (sql: string): boolean => /^\s*SELECT\b/i.test(sql)
 
-/** Postgres responds to the `COMMIT` of a failed transaction with `ROLLBACK`. */
 const commitOf = (session: Session): Effect.Effect<void, SqlError.SqlError> =>
-  Effect.flatMap(session.query("COMMIT"), ({ command }) =>
-    command === "ROLLBACK"
-      ? Effect.fail(
-        new SqlError.SqlError({
-          reason: new SqlError.UnknownError({
-            cause: new Error("COMMIT rolled back a failed transaction"),
-            message: "COMMIT rolled back a failed transaction",
-            operation: "commit"
-          })
-        })
-      )
-      : Effect.void)
+  Effect.flatMap(session.query("COMMIT"), ({ command }) => committed(command))
 
 const directOf = (session: Session): Connection => {
   const rows = (prepare: boolean): Connection["execute"] => (sql, params, transform) =>
