@@ -15,7 +15,10 @@ export interface DatabaseOptions {
   readonly url: Redacted.Redacted | undefined
   /** Directory of the embedded database. The caller holds its lock (`DataDirectory.acquire`). */
   readonly dataDirectory: string
-  /** Maximum number of connections to Postgres, half of them for units of work. With 1, there is one of each. Default 16. */
+  /**
+   * Maximum number of connections to Postgres, half of them for units of work. At least 3, since one of the others may listen
+   * only. Default 16.
+   */
   readonly maxConnections?: number | undefined
   /**
    * Time after which Postgres ends a statement. If a response is still outstanding after a
@@ -161,11 +164,11 @@ const layerPostgres = (
         ...(version >= 170_000 && { transaction_timeout: millisOf(Duration.sum(unit, statement)) })
       }
     }
-    const units = Math.max(1, Math.floor(maxConnections / 2))
+    const units = Math.floor(maxConnections / 2)
     const client = PgClient.layerFrom(Effect.gen(function*() {
       const client = yield* PgClient.make({
         ...options,
-        maxConnections: Math.max(1, maxConnections - units),
+        maxConnections: maxConnections - units,
         multiplexConcurrency: 8
       })
       return Pipelining.over(client, yield* PgPool.make({ ...options, maxConnections: units, multiplexConcurrency: 1 }))

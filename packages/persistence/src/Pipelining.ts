@@ -2,10 +2,10 @@
  * Transactions whose statements share network writes.
  *
  * A transaction that waits for the response to each of its statements holds its locks while the client is slow or
- * suspended. On a client of `over`, `BEGIN` goes with the first read, the statements of `all` go together, and the writes of
- * `atCommit` go with `COMMIT`: after the last response that a unit of work decides on, Postgres has everything that the unit
- * still does, and ends the transaction without the client. On any other client the same statements run one after the
- * other.
+ * suspended. On a client of `over`, `BEGIN` goes with the first read, the first statements of `both` go together, and the
+ * writes of `atCommit` go with `COMMIT`. So a unit of work sends all remaining statements in one network write after its last
+ * decision, and Postgres ends the transaction without the client. On any other client the same statements run one after
+ * the other.
  */
 import { Context, Effect, type Scope } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
@@ -30,17 +30,25 @@ export const over = <Client extends SqlClient.SqlClient>(client: Client, pool: P
   const withTransaction = SqlClient.makeWithTransaction({
     transactionService: client.transactionService,
     spanAttributes: [["db.system.name", "postgresql"]],
-    acquireConnection: (restore) => Effect.map(restore(pool.get), (session): Connection => Pipelined.make(session)),
+    acquireConnection: (restore): Effect.Effect<Connection, SqlError.SqlError, Scope.Scope> =>
+      Effect.acquireRelease(Effect.map(restore(pool.get), Pipelined.make), ({ end }) => end),
     begin: (connection, statement = "BEGIN") => pipelined(connection).begin(statement),
     savepoint: (connection, id) => execute(connection, `SAVEPOINT unit_${id}`),
     releaseSavepoint: (connection, id) => execute(connection, `RELEASE SAVEPOINT unit_${id}`),
     commit: (connection) => pipelined(connection).commit,
+    onCommitFailure: (connection) => pipelined(connection).rollback,
     rollback: (connection) => pipelined(connection).rollback,
     rollbackSavepoint: (connection, id) => execute(connection, `ROLLBACK TO SAVEPOINT unit_${id}`)
   })
   return Object.assign(client, {
     withTransaction: <R, E, A>(effect: Effect.Effect<A, E, R>) =>
-      withTransaction(Effect.provideService(effect, Pipelines, true))
+      withTransaction(Effect.withFiber((fiber) => {
+        const [connection] = Context.get(
+          fiber.context as Context.Context<SqlClient.TransactionConnection>,
+          client.transactionService
+        )
+        return Effect.provideService(effect, Current, pipelined(connection))
+      }))
   })
 }
 
@@ -85,8 +93,8 @@ export const both = <A, E, R, B, E2, R2>(
   second: Effect.Effect<B, E2, R2>
 ): Effect.Effect<readonly [A, B], E | E2, R | R2> =>
   Effect.withFiber((fiber) => {
-    if (!fiber.getRef(Pipelines)) return Effect.zip(first, second)
-    // Not interrupted by the failure of the other one, since that of the first one is the reason for that of the second.
+    if (fiber.getRef(Current)?.hasEnded() !== false) return Effect.zip(first, second)
+    // A failure of the first one causes a failure of the second one, which must not interrupt the first one.
     return Effect.flatMap(
       Effect.all([Effect.exit(first), Effect.exit(second)], { concurrency: "unbounded" }),
       ([first, second]) => Effect.zip(first, second)
@@ -97,8 +105,11 @@ export const both = <A, E, R, B, E2, R2>(
 // internal
 // -----------------------------------------------------------------------------
 
-/** Whether the surrounding transaction pipelines. */
-const Pipelines = Context.Reference<boolean>("@kinora/persistence/Pipelining/Pipelines", { defaultValue: () => false })
+/** The connection of the surrounding transaction, if that pipelines. Callbacks of a commit have it after its end. */
+const Current = Context.Reference<Pipelined.PipelinedConnection | undefined>(
+  "@kinora/persistence/Pipelining/Current",
+  { defaultValue: () => undefined }
+)
 
 /** Whether `write` lets the commit run a write. */
 const DefersWrites = Context.Reference<boolean>("@kinora/persistence/Pipelining/DefersWrites", {

@@ -1,48 +1,15 @@
 import { assert, it } from "@effect/vitest"
-import { RoundTrips, TestDatabase } from "@kinora/testkit"
-import { Data, Deferred, Effect, Exit, Fiber, Layer, Redacted, Stream } from "effect"
-import { SqlClient, SqlError } from "effect/sql"
-import { connect, type Socket } from "node:net"
+import { RoundTrips } from "@kinora/testkit"
+import { Deferred, Effect, Exit, Fiber, Stream } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import * as Folding from "../src/Folding.ts"
 import * as Pipelining from "../src/Pipelining.ts"
-import { mapSql, StorageError } from "../src/StorageError.ts"
+import { mapSql, type StorageError } from "../src/StorageError.ts"
 import { suite } from "../src/testing.ts"
-import { layerSql, UnitOfWork } from "../src/UnitOfWork.ts"
-import * as Cells from "./Cells.ts"
-
-const database = TestDatabase.postgresWith(Pipelining.over)
-
-const over = (database: TestDatabase.TestDatabase) =>
-  Layer.mergeAll(layerSql, Cells.layerSql).pipe(Layer.provideMerge(database))
+import { UnitOfWork } from "../src/UnitOfWork.ts"
+import { database, makeCells, over, Refused, stateOf, tagOf } from "./PipelinedCells.ts"
 
 suite("Postgres, pipelined", over(database))
-
-/** Statements on the cells of `Cells.layerSql`. */
-const makeCells = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  const insert = (key: string, value: unknown) => sql`INSERT INTO cells (key, value) VALUES (${key}, ${value})`
-  const write = (key: string, value: unknown) => Pipelining.write(sql, insert(key, value)).pipe(mapSql("Cells.write"))
-  return {
-    sql,
-    insert,
-    write,
-    writeAtCommit: (key: string, value: unknown) => Pipelining.atCommit(write(key, value)),
-    lock: (key: string) => sql`SELECT value FROM cells WHERE key = ${key} FOR UPDATE`,
-    keys: Effect.map(
-      sql<{ readonly key: string }>`SELECT key FROM cells ORDER BY key`,
-      (rows) => rows.map(({ key }) => key)
-    )
-  }
-})
-
-class Refused extends Data.TaggedError("Refused")<{}> {}
-
-/** The SQLSTATE of the statement that failed. */
-const stateOf = (error: unknown) =>
-  error instanceof StorageError && SqlError.isSqlError(error.cause) && error.cause.reason.cause instanceof Error &&
-  "code" in error.cause.reason.cause && error.cause.reason.cause.code
-
-const tagOf = (error: unknown) => error instanceof StorageError ? `StorageError ${error.reason}` : String(error)
 
 it.live("a read, a decision and writes cost two round trips", () =>
   Effect.gen(function*() {
@@ -206,101 +173,3 @@ it.effect("a folded set of pipelined units applies each command once", () =>
     assert.strictEqual(exits.filter(Exit.isSuccess).length, 200)
     assert.strictEqual((yield* keys).length, 200)
   }).pipe(Effect.provide(over(database))))
-
-/** A database whose connections of transactions stop reading on demand, as those of a suspended process. */
-const makeFreezing = Effect.gen(function*() {
-  const url = yield* TestDatabase.postgresUrl
-  const { hostname, port } = new URL(url)
-  const sockets: Array<Socket> = []
-  const stream = () => {
-    const socket = connect({ host: hostname, port: Number(port), noDelay: true })
-    sockets.push(socket)
-    return socket
-  }
-  const each = (change: (socket: Socket) => unknown) =>
-    Effect.sync(() => {
-      for (const socket of sockets) change(socket)
-    })
-  return {
-    database: TestDatabase.connected({ url: Redacted.make(url), maxConnections: 2, stream }, Pipelining.over),
-    others: TestDatabase.connected({ url: Redacted.make(url), maxConnections: 1 }),
-    freeze: each((socket) => socket.pause()),
-    thaw: each((socket) => socket.resume()),
-    cut: each((socket) => socket.destroy())
-  }
-})
-
-it.live("a client that is frozen after its last read holds no lock", () =>
-  Effect.gen(function*() {
-    const { database, freeze, others, thaw } = yield* makeFreezing
-    yield* Effect.gen(function*() {
-      const { atomically } = yield* UnitOfWork
-      const { insert, lock, writeAtCommit } = yield* makeCells
-      yield* insert("account", 1)
-      const frozen = yield* Deferred.make<void>()
-      const unit = yield* Effect.forkChild(atomically(Effect.all([
-        lock("account"),
-        freeze,
-        writeAtCommit("a", 1),
-        writeAtCommit("b", 1),
-        Deferred.succeed(frozen, undefined)
-      ])))
-      yield* Deferred.await(frozen)
-      const seen = yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`SET lock_timeout = '5s'`
-        // Waits for the lock, if it is held. Afterwards the unit has committed.
-        yield* sql`SELECT FROM cells WHERE key = 'account' FOR UPDATE`
-        return yield* sql`SELECT key FROM cells ORDER BY key`
-      }).pipe(Effect.provide(others))
-      assert.isUndefined(unit.pollUnsafe())
-      assert.deepStrictEqual(seen, [{ key: "a" }, { key: "account" }, { key: "b" }])
-      yield* thaw
-      yield* Fiber.join(unit)
-      // The unit cannot be interrupted while it commits.
-    }).pipe(Effect.ensuring(thaw), Effect.provide(over(database)))
-  }).pipe(Effect.scoped))
-
-it.live("a unit whose commit gets no response is unavailable, and does not run again", () =>
-  Effect.gen(function*() {
-    const { cut, database, freeze, others } = yield* makeFreezing
-    yield* Effect.gen(function*() {
-      const { atomically } = yield* UnitOfWork
-      const { insert, lock, writeAtCommit } = yield* makeCells
-      yield* insert("account", 1)
-      let runs = 0
-      const frozen = yield* Deferred.make<void>()
-      const unit = yield* Effect.forkChild(atomically(Effect.all([
-        lock("account"),
-        Effect.sync(() => runs++),
-        freeze,
-        writeAtCommit("a", 1),
-        Deferred.succeed(frozen, undefined)
-      ])))
-      yield* Deferred.await(frozen)
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`SELECT FROM cells WHERE key = 'account' FOR UPDATE`
-      }).pipe(Effect.provide(others))
-      yield* cut
-      assert.strictEqual(tagOf(yield* Effect.flip(Fiber.join(unit))), "StorageError unavailable")
-      assert.strictEqual(runs, 1)
-    }).pipe(Effect.ensuring(cut), Effect.provide(over(database)))
-  }).pipe(Effect.scoped))
-
-it.live("a unit whose connection is lost before its commit runs again", () =>
-  Effect.gen(function*() {
-    const { cut, database } = yield* makeFreezing
-    yield* Effect.gen(function*() {
-      const { atomically } = yield* UnitOfWork
-      const { keys, lock, writeAtCommit } = yield* makeCells
-      let runs = 0
-      yield* atomically(Effect.all([
-        lock("account"),
-        writeAtCommit("a", 1),
-        Effect.suspend(() => runs++ === 0 ? cut : Effect.void),
-        lock("account")
-      ]))
-      assert.deepStrictEqual([runs, yield* keys], [2, ["a"]])
-    }).pipe(Effect.provide(over(database)))
-  }).pipe(Effect.scoped))
