@@ -45,6 +45,13 @@ it.effect("later statements of a unit see its deferred writes", () =>
     assert.deepStrictEqual(seen, [["a", "b"], ["a", "b", "c"]])
   }).pipe(Effect.provide(over(database))))
 
+it.effect("the second of two effects sees the write of the first one, which waits for BEGIN", () =>
+  Effect.gen(function*() {
+    const { insert, keys, sql } = yield* makeCells
+    const [, seen] = yield* sql.withTransaction(Pipelining.both(insert("a", 1), keys))
+    assert.deepStrictEqual(seen, ["a"])
+  }).pipe(Effect.provide(over(database))))
+
 it.effect("a deferred write that fails undoes the unit, whose callbacks do not run", () =>
   Effect.gen(function*() {
     const { afterCommit, atomically } = yield* UnitOfWork

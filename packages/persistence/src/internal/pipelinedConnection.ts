@@ -25,7 +25,7 @@ export interface Session {
 }
 
 /** A write whose rows nobody reads. */
-export interface DeferredWrite {
+interface DeferredWrite {
   /** Sends exactly one statement, without a wait before it. */
   readonly statement: Effect.Effect<unknown, SqlError.SqlError>
   /** Returns the defect that an error of the statement stands for, if it is not a failure of the storage. */
