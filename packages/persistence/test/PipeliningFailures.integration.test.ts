@@ -113,6 +113,23 @@ it.effect("effects of a callback of a commit run one after the other", () =>
     assert.deepStrictEqual(steps, ["a begins", "a ends", "b begins", "b ends"])
   }).pipe(Effect.provide(over(database))))
 
+it.live("a unit that waits for a connection can be interrupted", () =>
+  Effect.gen(function*() {
+    const { database } = yield* makeFreezing
+    yield* Effect.gen(function*() {
+      const { sql } = yield* makeCells
+      const [busy, done] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const hold = Effect.andThen(Deferred.succeed(busy, undefined), Deferred.await(done))
+      // There are two connections, one of which is for units.
+      const holder = yield* Effect.forkChild(sql.withTransaction(hold))
+      yield* Deferred.await(busy)
+      yield* Fiber.interrupt(yield* Effect.forkChild(sql.withTransaction(Effect.void), { startImmediately: true }))
+      assert.isUndefined(holder.pollUnsafe())
+      yield* Deferred.succeed(done, undefined)
+      yield* Fiber.join(holder)
+    }).pipe(Effect.provide(over(database)))
+  }).pipe(Effect.scoped))
+
 it.live("a unit whose connection was lost before it begins to commit runs again", () =>
   Effect.gen(function*() {
     const { cut, database } = yield* makeFreezing
