@@ -43,7 +43,12 @@ it.effect("if BEGIN fails, no statement beside the one that carried it takes eff
   Effect.gen(function*() {
     const { keys, sql, write, writeAtCommit } = yield* makeCells
     const read = sql`SELECT 1`
-    for (const beside of [write("a", 1), Effect.andThen(writeAtCommit("b", 1), sql`SELECT 2`)]) {
+    const writes = [
+      write("a", 1),
+      Effect.andThen(writeAtCommit("b", 1), sql`SELECT 2`),
+      sql`WITH written AS (INSERT INTO cells (key, value) VALUES ('c', 1) RETURNING key) SELECT key FROM written`
+    ]
+    for (const beside of writes) {
       const unit = sql.withTransaction(Pipelining.both(read, beside))
       const exit = yield* Effect.exit(
         Effect.provideService(unit, SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL WRONG")

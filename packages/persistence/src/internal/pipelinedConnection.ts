@@ -222,7 +222,9 @@ const failureOf = ({ defectOf }: DeferredWrite) => <A>(effect: Effect.Effect<A, 
     return defect === undefined ? Effect.fail(error) : Effect.die(defect)
   })
 
-const isRead = (sql: string): boolean => /^\s*SELECT\b/i.test(sql)
+/** Returns whether a statement is certainly one that writes nothing. */
+const isRead = (sql: string): boolean =>
+  /^\s*SELECT\b/i.test(sql) || /^\s*WITH\b/i.test(sql) && !/\b(INSERT|UPDATE|DELETE|MERGE)\b/i.test(sql)
 
 /** Commits, with what is held back. */
 const commitOf = (session: Session, state: State, send: Send): Effect.Effect<void, SqlError.SqlError> =>
