@@ -16,6 +16,8 @@ interface Shipping {
   readonly program: PgProgram.PgProgram
   readonly parcels: Parcels
   readonly receive: Receive
+  /** Runs the transactions of the program, each of which publishes an event of its row, or does so after its commit. */
+  readonly ship: (customer: string) => Promise<void>
   /** Returns the number of events that are published and not received. */
   readonly pending: () => Promise<number>
   readonly close: () => Promise<void>
@@ -28,6 +30,7 @@ const withKinora = async (): Promise<Shipping> => {
     program,
     parcels,
     receive: KinoraWebhooks.receive,
+    ship: (customer) => program.request((id, tx) => parcels.publish({ id, customer }, tx)),
     pending: async () => {
       const { rows } = await program.pool.query("SELECT FROM webhooks_delivery WHERE status = 'pending'")
       return rows.length
@@ -39,7 +42,7 @@ const withKinora = async (): Promise<Shipping> => {
   }
 }
 
-const withSvix = async (): Promise<Shipping> => {
+const withSvix = async (publishes: "in the transaction" | "after the commit"): Promise<Shipping> => {
   const program = await PgProgram.open()
   const scope = Effect.runSync(Scope.make())
   const server = await Effect.runPromise(Scope.provide(SvixServer.start(), scope))
@@ -48,6 +51,14 @@ const withSvix = async (): Promise<Shipping> => {
     program,
     parcels,
     receive: Svix.receive,
+    ship: async (customer) => {
+      if (publishes === "in the transaction") {
+        return program.request((id, tx) => parcels.publish({ id, customer }, tx))
+      }
+      await program.request(async () => {})
+      const { rows } = await program.pool.query<{ id: string }>("SELECT id FROM work")
+      await program.inTransaction((tx) => Promise.all(rows.map(({ id }) => parcels.publish({ id, customer }, tx))))
+    },
     pending: async () => server.sending(),
     close: async () => {
       await parcels.close()
@@ -86,12 +97,18 @@ const receiving = async <A>(
 const untilAllAreReceived = ({ pending }: Shipping) =>
   vi.waitFor(async () => assert.strictEqual(await pending(), 0), { timeout: 60_000, interval: 50 })
 
-compare("events", { "@kinora/webhooks": withKinora, "Svix": withSvix }, {
+const solutions = {
+  "@kinora/webhooks": withKinora,
+  "Svix": () => withSvix("in the transaction"),
+  "Svix after the commit": () => withSvix("after the commit")
+}
+
+compare("events", solutions, {
   "600 transactions, 10 at once, a quarter rolls back after its event: rows without an event, and events without a row":
     (shipping) =>
       receiving(shipping, "ada", async (events, secret) => {
-        const { parcels, program, receive } = shipping
-        await program.request((id, tx) => parcels.publish({ id, customer: "ada" }, tx))
+        const { program, receive, ship } = shipping
+        await ship("ada")
         await untilAllAreReceived(shipping)
         const ids = await Promise.all(events.map((event) => receive(event, secret)))
         assert.strictEqual(new Set(ids).size, ids.length)

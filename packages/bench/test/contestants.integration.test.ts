@@ -11,7 +11,7 @@ import { textbook } from "../src/peers/Textbook.ts"
 import { tuned } from "../src/peers/Tuned.ts"
 import * as PostgresServer from "../src/PostgresServer.ts"
 
-type Check = "fingerprint" | "queue" | "rate limit" | "double entry" | "queued job" | "webhook event"
+type Check = "fingerprint" | "queue" | "double entry" | "queued job" | "webhook event"
 
 /** A server, the checks that it makes besides those of every server, and the statements that read what it stores. */
 interface Contestant {
@@ -26,7 +26,7 @@ interface Contestant {
   readonly queued?: string
 }
 
-const all: ReadonlyArray<Check> = ["fingerprint", "queue", "rate limit", "double entry", "queued job"]
+const all: ReadonlyArray<Check> = ["fingerprint", "queue", "double entry", "queued job"]
 const books = {
   jobs: "SELECT count(*) AS value FROM job",
   credits: "SELECT sum(remaining) AS value FROM lot",

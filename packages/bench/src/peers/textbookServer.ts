@@ -96,22 +96,21 @@ interface Claim {
 }
 
 /** Phase 1: claims the idempotency key. Returns the claim of an earlier request, if there is one. */
-const claim = (account: string, key: string, fingerprint: string) =>
-  transact(async (client): Promise<Claim | undefined> => {
-    const { rowCount } = await client.query({
-      name: "claim",
-      text: `INSERT INTO idempotency (account, key, fingerprint, expires_at)
-             VALUES ($1, $2, $3, now() + interval '24 hours') ON CONFLICT DO NOTHING`,
-      values: [account, key, fingerprint]
-    })
-    if (rowCount === 1) return undefined
-    const { rows: [earlier] } = await client.query<Claim>({
-      name: "earlier",
-      text: "SELECT fingerprint, job FROM idempotency WHERE account = $1 AND key = $2",
-      values: [account, key]
-    })
-    return earlier
+const claim = async (account: string, key: string, fingerprint: string): Promise<Claim | undefined> => {
+  const { rowCount } = await pool.query({
+    name: "claim",
+    text: `INSERT INTO idempotency (account, key, fingerprint, expires_at)
+           VALUES ($1, $2, $3, now() + interval '24 hours') ON CONFLICT DO NOTHING`,
+    values: [account, key, fingerprint]
   })
+  if (rowCount === 1) return undefined
+  const { rows: [earlier] } = await pool.query<Claim>({
+    name: "earlier",
+    text: "SELECT fingerprint, job FROM idempotency WHERE account = $1 AND key = $2",
+    values: [account, key]
+  })
+  return earlier
+}
 
 /** Whether the account has room for a job, and whether the job can run at once. The account is locked. */
 const place = async (client: PoolClient, account: string): Promise<"queued" | "pending" | Refusal> => {
@@ -190,16 +189,14 @@ const create = (account: string, { model, params }: Create) =>
 
 /** Phase 3: stores the job with the claim, so that the request can be replayed. A refused request gives up its claim. */
 const finish = (account: string, key: string, job: string | undefined) =>
-  transact((client) =>
-    client.query(
-      job === undefined
-        ? { name: "give-up", text: "DELETE FROM idempotency WHERE account = $1 AND key = $2", values: [account, key] }
-        : {
-          name: "finish",
-          text: "UPDATE idempotency SET job = $3 WHERE account = $1 AND key = $2",
-          values: [account, key, job]
-        }
-    )
+  pool.query(
+    job === undefined
+      ? { name: "give-up", text: "DELETE FROM idempotency WHERE account = $1 AND key = $2", values: [account, key] }
+      : {
+        name: "finish",
+        text: "UPDATE idempotency SET job = $3 WHERE account = $1 AND key = $2",
+        values: [account, key, job]
+      }
   )
 
 const replay = async (reply: FastifyReply, { fingerprint, job }: Claim, account: string, expected: string) => {
