@@ -48,6 +48,8 @@ export interface Contestant {
   readonly name: string
   /** Does the work once. The figures exclude its preparation. */
   readonly round: Effect.Effect<Round, BenchmarkFailure, Scope.Scope>
+  /** Does the work before the first round. Default: `round`. */
+  readonly warmUp?: Effect.Effect<unknown, BenchmarkFailure, Scope.Scope>
   /** Does the work once more, slower, and counts. */
   readonly counted?: Effect.Effect<Counts, BenchmarkFailure, Scope.Scope>
 }

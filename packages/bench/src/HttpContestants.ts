@@ -21,7 +21,8 @@ export interface HttpContestants {
 export const defaultConnections = 64
 
 /**
- * Prepares the contestants of a server. All limits of Kinora are enabled, so each round
+ * Prepares the contestants of a server. It warms up with many connections, since the compiler of V8 needs more calls than
+ * one connection makes in a round. All limits of Kinora are enabled, so each round
  * has as many new accounts as the limits require: without a worker an account has room for
  * 28 jobs (8 slots, 20 pending), and a key has 300 requests per minute. Requests cycle
  * through some of the accounts, and then through the next ones.
@@ -31,30 +32,54 @@ export const make = (
   environment: Environment,
   connections = defaultConnections
 ): HttpContestants => {
-  const { makeKeys, name, origin } = server
+  const { name, origin } = server
   const { seconds } = environment
-  const sendTo = (origin: string, status: number, requests: Requests) =>
+  const sendTo = (origin: string, status: number, requests: Requests, connections: number) =>
     HttpCallers.send({ origin, connections, seconds, status, requests })
-  const uncounted = (status: number, requests: Effect.Effect<Requests, BenchmarkFailure>): Contestant => ({
-    name,
-    round: Effect.flatMap(requests, (requests) => Costs.timed(server, environment, sendTo(origin, status, requests)))
-  })
-  const contestant = (status: number, requests: Effect.Effect<Requests, BenchmarkFailure>): Contestant => ({
-    ...uncounted(status, requests),
-    counted: Effect.flatMap(requests, (requests) => {
+  const uncounted = (status: number, requestsOf: RequestsOf): Contestant => {
+    const roundOf = (connections: number) =>
+      Effect.flatMap(
+        requestsOf(connections),
+        (requests) => Costs.timed(server, environment, sendTo(origin, status, requests, connections))
+      )
+    return { name, round: roundOf(connections), warmUp: roundOf(defaultConnections) }
+  }
+  const contestant = (status: number, requestsOf: RequestsOf): Contestant => ({
+    ...uncounted(status, requestsOf),
+    counted: Effect.flatMap(requestsOf(connections), (requests) => {
       const first = Math.min(connections * accountsPerConnection, requests.length >> 1)
       return Costs.counted(server, environment, {
-        warmUp: (origin) => sendTo(origin, status, requests.slice(0, first)),
-        send: (origin) => sendTo(origin, status, requests.slice(first))
+        warmUp: (origin) => sendTo(origin, status, requests.slice(0, first), connections),
+        send: (origin) => sendTo(origin, status, requests.slice(first), connections)
       })
     })
   })
-  const accountsFor = (perSecondMax: number, perConnection: number, requestsPerAccount: number) =>
+  const requests = requestsTo(server, seconds)
+  return {
+    creates: contestant(201, requests.creates),
+    gets: contestant(200, requests.gets),
+    replays: contestant(200, requests.replays),
+    images: uncounted(200, requests.images)
+  }
+}
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type Requests = ReadonlyArray<HttpCallers.Request>
+
+/** Prepares the requests of a round with this number of connections. */
+type RequestsOf = (connections: number) => Effect.Effect<Requests, BenchmarkFailure>
+
+/** Prepares requests to a server: each kind with its accounts. */
+const requestsTo = ({ makeKeys, origin }: HttpServer, seconds: number) => {
+  const accountsFor = (perSecondMax: number, perConnection: number, requestsPerAccount: number, connections: number) =>
     Math.ceil(seconds * Math.min(perSecondMax, perConnection * connections) / requestsPerAccount)
 
   /** Creates accounts with one job each. */
-  const makeJobs = Effect.gen(function*() {
-    const keys = yield* makeKeys(accountsFor(10_000, 3_000, requestsPerKey))
+  const makeJobs = Effect.fnUntraced(function*(connections: number) {
+    const keys = yield* makeKeys(accountsFor(10_000, 3_000, requestsPerKey, connections))
     const creates = keys.map((key) => createOf(key, "job"))
     const { bodies } = yield* HttpCallers.send({
       origin,
@@ -70,38 +95,25 @@ export const make = (
     return jobs.map(({ id }, index) => ({ id, key: keys[index]!, create: creates[index]! }))
   })
 
-  return {
-    creates: contestant(
-      201,
-      Effect.map(
-        makeKeys(accountsFor(5_000, 1_500, jobsPerAccount)),
-        (keys) =>
-          inGroups(keys, connections * accountsPerConnection).flatMap((group) =>
-            Array.from({ length: jobsPerAccount }, (_, n) => group.map((key) => createOf(key, `job-${n}`))).flat()
-          )
-      )
-    ),
-    gets: contestant(
-      200,
-      Effect.map(makeJobs, (jobs) => repeated(jobs.map(({ id, key }) => getOf(key, id))))
-    ),
-    replays: contestant(200, Effect.map(makeJobs, (jobs) => repeated(jobs.map(({ create }) => create)))),
-    images: uncounted(
-      200,
-      Effect.map(
-        makeKeys(Math.max(accountsForSlots(connections), accountsFor(2_000, 2_000, imagesPerAccount))),
-        (keys) =>
-          Array.from({ length: imagesPerAccount }, (_, n) => keys.map((key) => imageOf(key, `image-${n}`))).flat()
-      )
+  const creates: RequestsOf = (connections) =>
+    Effect.map(
+      makeKeys(accountsFor(5_000, 1_500, jobsPerAccount, connections)),
+      (keys) =>
+        inGroups(keys, connections * accountsPerConnection).flatMap((group) =>
+          Array.from({ length: jobsPerAccount }, (_, n) => group.map((key) => createOf(key, `job-${n}`))).flat()
+        )
     )
-  }
+  const gets: RequestsOf = (connections) =>
+    Effect.map(makeJobs(connections), (jobs) => repeated(jobs.map(({ id, key }) => getOf(key, id))))
+  const replays: RequestsOf = (connections) =>
+    Effect.map(makeJobs(connections), (jobs) => repeated(jobs.map(({ create }) => create)))
+  const images: RequestsOf = (connections) =>
+    Effect.map(
+      makeKeys(Math.max(accountsForSlots(connections), accountsFor(2_000, 2_000, imagesPerAccount, connections))),
+      (keys) => Array.from({ length: imagesPerAccount }, (_, n) => keys.map((key) => imageOf(key, `image-${n}`))).flat()
+    )
+  return { creates, gets, replays, images }
 }
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-type Requests = ReadonlyArray<HttpCallers.Request>
 
 /** A server looks up a key with its first request, so few accounts at a time have requests. Enough that none wait for each other. */
 const accountsPerConnection = 4

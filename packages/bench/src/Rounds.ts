@@ -50,10 +50,14 @@ export const run = Effect.fnUntraced(
     const rounds = new Map<Contestant, Array<Round>>(contestants.map((contestant) => [contestant, []]))
     for (let pair = 1 - warmUps; pair <= pairs; pair++) {
       for (const contestant of contestants) {
-        const which = pair <= 0 ? "warming up" : `round ${pair} of ${pairs}`
-        yield* progress(`${name}: ${contestant.name}, ${which}`)
-        const round = yield* patiently(contestant.round, `${name}: a round of ${contestant.name}`, environment)
-        if (pair > 0) rounds.get(contestant)?.push(round)
+        const what = `${name}: a round of ${contestant.name}`
+        if (pair <= 0) {
+          yield* progress(`${name}: ${contestant.name}, warming up`)
+          yield* patiently(contestant.warmUp ?? contestant.round, what, environment)
+        } else {
+          yield* progress(`${name}: ${contestant.name}, round ${pair} of ${pairs}`)
+          rounds.get(contestant)?.push(yield* patiently(contestant.round, what, environment))
+        }
       }
     }
     const counts = new Map<Contestant, Counts>()
