@@ -28,8 +28,8 @@ Builds and packs all public packages, then checks each (or those named, with or 
   private   nothing under ./internal can be imported
   compile   every "ts" block of the README compiles with TypeScript 5.9 and 7.0, installed with npm, and installed with
             pnpm in a project that has only what the README installs
-  run       every block that needs at most a Postgres runs in both projects, on Node 22 and on the Node of this
-            repository, and prints what the README says
+  run       every block runs in both projects, on Node 22 and on the Node of this repository, and prints what the
+            README says, or passes if it is a test
   program   each command of the package prints its help
   pages     of the console: a server that is installed from tarballs serves it
 

@@ -24,6 +24,12 @@ export interface Installation {
 /** The versions that a reader may have: the last one that is written in JavaScript, and the one of this workspace. */
 export const compilers = ["5.9", "7.0"]
 
+/**
+ * The path of a configuration of Vitest from the folder of a README. A new project has none, so it is empty, except that tests
+ * have more time on a machine that does other work.
+ */
+export const vitestConfig = "../vitest.config.mjs"
+
 /** The folder of a README in an installation. */
 export const folderOf = (name: string): string => name.replace("@kinora/", "")
 
@@ -48,6 +54,7 @@ export const write = async (readmes: ReadonlyArray<PackedReadme>, directory: str
     )
     for (const file of linked) await cp(join(source, "example", file), join(folder, file))
   }
+  await writeFile(join(directory, "any-readme", vitestConfig), "export default { test: { testTimeout: 60_000 } }\n")
   await writeFile(join(directory, "tsconfig.json"), JSON.stringify(tsconfig, null, 2))
 }
 

@@ -1,14 +1,13 @@
-/** Runs blocks of READMEs, which end or serve until they are stopped. */
+/** Runs blocks of READMEs: programs, which end or serve until they are stopped, and tests. */
 import { spawn } from "node:child_process"
-import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
-import * as EmbeddedPostgres from "../packages/testkit/src/EmbeddedPostgres.ts"
 import { root } from "./commands.ts"
 import { inParallel } from "./inParallel.ts"
-import { compile, folderOf, type Installation, type PackedReadme } from "./packBlocks.ts"
+import { compile, folderOf, type Installation, type PackedReadme, vitestConfig } from "./packBlocks.ts"
 import { npmFolder, oldestNode } from "./packInstalls.ts"
+import * as packServices from "./packServices.ts"
 import * as readmeBlocks from "./readmeBlocks.ts"
 
 /** Problems, and blocks that do not run, by the name of the package. */
@@ -19,8 +18,8 @@ export interface Blocks {
 }
 
 /**
- * Compiles all blocks, then runs those that need at most a Postgres, each with an empty database, as each package manager
- * installed them in a folder of `directory`.
+ * Compiles all blocks, then runs them as each package manager installed them in a folder of `directory`, beside the services
+ * that they use.
  */
 export const checkAll = async (
   all: ReadonlyArray<PackedReadme>,
@@ -36,13 +35,13 @@ export const checkAll = async (
     ["22", join(npm, "node_modules", oldestNode, "bin/node")]
   ] as const
   const runs = readmes.flatMap((readme) =>
-    readme.blocks.filter((block) => reasonNotToRun(block) === undefined).flatMap((block) =>
+    readme.blocks.filter((block) => packServices.missingFor(block) === undefined).flatMap((block) =>
       installations.flatMap((installation) =>
         programs.map(([version, path]) => ({ readme, block, installation, version, node: path }))
       )
     )
   )
-  const problems = await runAll(runs)
+  const problems = await runAll(runs, npm)
   const each = (of: (readme: PackedReadme) => ReadonlyArray<string>) =>
     new Map(readmes.map((readme) => [readme.name, of(readme)]))
   return {
@@ -53,7 +52,7 @@ export const checkAll = async (
     ]),
     notRun: each(({ blocks }) =>
       blocks.flatMap((block) => {
-        const reason = reasonNotToRun(block)
+        const reason = packServices.missingFor(block)
         return reason === undefined ? [] : [`${block.file} ${reason}`]
       })
     )
@@ -75,11 +74,8 @@ interface BlockRun {
   readonly node: string
 }
 
-const runAll = async (runs: ReadonlyArray<BlockRun>) => {
-  const data = await mkdtemp(join(tmpdir(), "kinora-pack-postgres-"))
-  // A server that root starts runs as another user.
-  await chmod(data, 0o755)
-  const server = await EmbeddedPostgres.start(data, { fsync: "off", synchronous_commit: "off" })
+const runAll = async (runs: ReadonlyArray<BlockRun>, npm: string) => {
+  const services = await packServices.open(runs.map(({ block }) => block), npm)
   try {
     // Blocks that listen on the same port run one after the other.
     const groups = [
@@ -87,19 +83,18 @@ const runAll = async (runs: ReadonlyArray<BlockRun>) => {
       ...runs.filter(({ block }) => !hasFixedPort(block))
         .map((one) => [one])
     ]
-    const results = await inParallel([...groups.entries()], async ([group, members]) => {
+    const results = await inParallel(groups, async (members) => {
       const found: Array<{ readonly readme: PackedReadme; readonly problems: ReadonlyArray<string> }> = []
-      for (const [index, one] of members.entries()) {
-        const databaseUrl = await server.createDatabase(`block_${group}_${index}`)
+      for (const one of members) {
+        const environment = await services.environmentFor(one.block)
         await pause(readmeBlocks.untilWindowHasTime(one.block, Date.now()))
-        found.push({ readme: one.readme, problems: await runBlock(one, databaseUrl) })
+        found.push({ readme: one.readme, problems: await runBlock(one, environment) })
       }
       return found
     })
     return results.flat()
   } finally {
-    await server.stop()
-    await rm(data, { recursive: true, force: true })
+    await services.close()
   }
 }
 
@@ -109,37 +104,25 @@ const notInstalled = ({ blocks }: PackedReadme): ReadonlyArray<string> =>
     block.notInstalled.map((name) => `${block.file} imports ${name}, and no \`npm install\` before it names it`)
   )
 
-/** Returns why a block is compiled and not run; `undefined` if it runs. */
-const reasonNotToRun = ({ specifiers, variables }: readmeBlocks.ReadmeBlock): string | undefined => {
-  const missing = variables.filter((name) => !provided.has(name))
-  if (missing.length > 0) return `reads ${missing.join(", ")}`
-  return specifiers.some((self) => /vitest$|\/testing$/.test(self)) ? "is a test" : undefined
-}
-
 /** Whether a block listens on a port of its choice, so that no other may run at the same time. */
 const hasFixedPort = ({ code }: readmeBlocks.ReadmeBlock): boolean => /\b(?:3000|4747|8080)\b/.test(code)
 
 /**
- * Runs a block and compares what it prints with the README. A block with an `export` is imported. A block that serves is stopped
- * when it has listened and printed all. Returns what is wrong.
+ * Runs a block and returns what is wrong. What a program prints is compared with the README. A block with an `export` is
+ * imported. A block that serves is stopped when it has listened and printed all. A test has to pass.
  */
 const runBlock = async (
   { block, installation, node, readme, version }: BlockRun,
-  databaseUrl: string
+  environment: Readonly<Record<string, string>>
 ): Promise<ReadonlyArray<string>> => {
   const folder = join(installation.directory, folderOf(readme.name))
-  const files = join(folder, `files-${version}-${block.file}`)
-  await mkdir(files, { recursive: true })
-  const environment = { DATABASE_URL: databaseUrl, FILES: files }
   const { outcome, stderr, stdout } = await execute(node, block, folder, environment)
-  const problems = outcome === undefined ? readmeBlocks.differences(block.shown, stdout) : [outcome, stdout, stderr]
+  const printed = block.isTest ? [] : readmeBlocks.differences(block.shown, stdout)
+  const problems = outcome === undefined ? printed : [outcome, stdout, stderr]
   return problems.map((problem) => `${block.file}, ${installation.manager}, Node ${version}: ${problem}`)
 }
 
-/** The environment variables that every block has. */
-const provided = new Set(["DATABASE_URL", "FILES"])
-
-const runMillisMax = 60_000
+const runMillisMax = 120_000
 
 /** A block that has nothing left to do ends within this time, so one that still listens afterwards is a server. */
 const serveMillis = 1_500
@@ -159,6 +142,16 @@ Server.prototype.listen = function(...args) {
 const load = `await import(process.cwd() + "/" + process.argv[1])
 process.exit()`
 
+/** The arguments of Node in the folder of a README. Vitest fails if it finds no test in the file. */
+const argumentsFor = ({ code, file, isTest }: readmeBlocks.ReadmeBlock, folder: string): ReadonlyArray<string> => {
+  if (isTest) {
+    const vitest = dirname(createRequire(join(folder, file)).resolve("vitest/package.json"))
+    return [join(vitest, "vitest.mjs"), "run", "--config", vitestConfig, file]
+  }
+  const script = /^export /m.test(code) ? ["--input-type=module", "--eval", load, file] : [file]
+  return ["--import", listenHook, ...script]
+}
+
 interface Ended {
   /** Why the run failed. */
   readonly outcome: string | undefined
@@ -173,8 +166,7 @@ const execute = (
   environment: Readonly<Record<string, string>>
 ): Promise<Ended> =>
   new Promise((done) => {
-    const script = /^export /m.test(block.code) ? ["--input-type=module", "--eval", load, block.file] : [block.file]
-    const child = spawn(node, ["--import", listenHook, ...script], {
+    const child = spawn(node, argumentsFor(block, cwd), {
       cwd,
       env: { ...process.env, NO_COLOR: "1", ...environment },
       stdio: ["ignore", "pipe", "pipe", "pipe"]

@@ -2,9 +2,11 @@
 
 /** A file that a reader makes of a block, and of the blocks that continue it. */
 export interface ReadmeBlock {
-  /** The name in the paragraph before the block, or `3.ts` for the third block. */
+  /** The name in the paragraph before the block, or `3.ts` for the third block, `3.test.ts` for a test. */
   readonly file: string
   readonly code: string
+  /** Whether it runs in Vitest. */
+  readonly isTest: boolean
   /** The modules that the code imports: `effect`, `./picture.ts`, … */
   readonly specifiers: ReadonlyArray<string>
   /** The packages of others that the code imports and no `npm install` before it names. */
@@ -27,7 +29,12 @@ export const read = (markdown: string): ReadonlyArray<ReadmeBlock> => {
     const continued = name === undefined && specifiersOf(code).length === 0 ? blocks.pop() : undefined
     blocks.push(
       continued === undefined
-        ? { file: name ?? `${index + 1}.ts`, code, shown: shownIn(code), index: match.index }
+        ? {
+          file: name ?? `${index + 1}${isTest(code) ? ".test" : ""}.ts`,
+          code,
+          shown: shownIn(code),
+          index: match.index
+        }
         : {
           ...continued,
           code: `${continued.code}\n${code}`,
@@ -40,7 +47,7 @@ export const read = (markdown: string): ReadonlyArray<ReadmeBlock> => {
     const before = new Set(installed(markdown.slice(0, index)))
     const imported = new Set(specifiers.flatMap((specifier) => packageOf(specifier) ?? []))
     const notInstalled = [...imported].filter((name) => !before.has(name))
-    return { file, code, shown, specifiers, notInstalled, variables: variablesOf(code) }
+    return { file, code, isTest: isTest(code), shown, specifiers, notInstalled, variables: variablesOf(code) }
   })
 }
 
@@ -94,16 +101,20 @@ const specifiersOf = (code: string): ReadonlyArray<string> => [
   ...new Set([...code.matchAll(/^(?:import|\} from) .*?"([^"]+)"/gm)].map(([, specifier = ""]) => specifier))
 ]
 
-const variablesOf = (code: string): ReadonlyArray<string> => [
-  ...new Set(
-    [
+const isTest = (code: string): boolean =>
+  specifiersOf(code).some((self) => /^(?:@effect\/)?vitest$|^@kinora\/[^/]+\/testing$/.test(self))
+
+const variablesOf = (text: string): ReadonlyArray<string> => {
+  const code = text.replaceAll(/^\s*(?:\/?\*|\/\/).*$/gm, "")
+  return [
+    ...new Set([
       ...[...code.matchAll(/process\.env(?:\["|\.)(\w+)|Config\.\w+\("(\w+)"/g)].map(([, a, b]) => a ?? b ?? ""),
       ...[...code.matchAll(/^const \{ (.*) \} = process\.env$/gm)].flatMap(([, names = ""]) =>
         names.split(", ").map((name) => name.split(" ")[0] ?? "")
       )
-    ]
-  )
-]
+    ])
+  ]
+}
 
 /** The comments after calls of `log`, and the lines of comments after the last line of code. */
 const shownIn = (code: string): ReadonlyArray<string> => {

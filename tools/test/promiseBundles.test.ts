@@ -9,6 +9,7 @@ import * as Migrations from "@kinora/persistence/Migrations"
 import type * as LimitsApi from "@kinora/rate-limit/promise"
 import { createScheduler as createSchedulerOfSource } from "@kinora/scheduler/promise"
 import type * as SchedulerApi from "@kinora/scheduler/promise"
+import * as PgPool from "@kinora/testkit/PgPool"
 import * as PgProgram from "@kinora/testkit/PgProgram"
 import { trace } from "@opentelemetry/api"
 import { MetricReader } from "@opentelemetry/sdk-metrics"
@@ -18,7 +19,6 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import { Pool } from "pg"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { bundle } from "../promiseBundles.ts"
 
@@ -111,7 +111,7 @@ it("run after the commit of a transaction that they did not make", async () => {
 
 it("leave a client of a pool to statements", async () => {
   const program = await PgProgram.open()
-  const pool = new Pool({ connectionString: program.url, max: 2 })
+  const pool = PgPool.make(program.url, 2)
   const { createScheduler } = await load<typeof SchedulerApi>("scheduler")
   const ran = Promise.withResolvers<void>()
   const handlers = { print: { run: () => ran.resolve() } }

@@ -27,6 +27,16 @@ describe("read", () => {
     assert.strictEqual(second?.file, "weave.ts")
   })
 
+  it("recognizes tests by what they import", () => {
+    const blocks = readmeBlocks.read(
+      ["vitest", "@effect/vitest", "@kinora/ledger/testing", "effect/testing", "./testing"].map((specifier) =>
+        block(`import "${specifier}"`)
+      ).join("")
+    )
+    assert.deepStrictEqual(blocks.map(({ file }) => file), ["1.test.ts", "2.test.ts", "3.test.ts", "4.ts", "5.ts"])
+    assert.deepStrictEqual(blocks.map(({ isTest }) => isTest), [true, true, true, false, false])
+  })
+
   it("returns the comments that show output, and no others", () => {
     const [first] = readmeBlocks.read(block(`import "effect"
 // A comment.
@@ -48,8 +58,12 @@ await run()
     assert.deepStrictEqual(second?.notInstalled, [])
   })
 
-  it("returns the environment variables that the code reads", () => {
+  it("returns the environment variables that the code reads, without those of comments", () => {
     const [first] = readmeBlocks.read(block(`import "effect"
+/**
+ * Read it from process.env.SECRET.
+ */
+// process.env.TOKEN
 const { KEY = null, URL = "http://127.0.0.1" } = process.env
 const a = process.env["REDIS_URL"] ?? process.env.OTHER
 const b = Config.Redacted("DATABASE_URL")`))

@@ -1,6 +1,6 @@
 /** A video in which each moment has a distinct brightness. */
+import { ClipEncoding } from "@kinora/generator-procedural"
 import { Effect } from "effect"
-import H264 from "h264-mp4-encoder"
 
 /** Seconds. */
 export const duration = 60
@@ -10,7 +10,7 @@ export const duration = 60
  * a browser does not read all of it before a seek. The index is at the end of the file.
  */
 export const make: Effect.Effect<Uint8Array> = Effect.promise(async () => {
-  const encoder = await H264.createH264MP4Encoder()
+  const encoder = await ClipEncoding.createH264Encoder()
   encoder.width = width
   encoder.height = height
   encoder.frameRate = framesPerSecond

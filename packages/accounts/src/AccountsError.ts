@@ -1,9 +1,11 @@
 /** Errors of `Accounts`. */
+import { KeyEnded, KeyNotFound, TooManyKeys } from "@kinora/api-keys/ApiKeysError"
 import * as Rejection from "@kinora/persistence/Rejection"
 import { Schema } from "effect"
 import { AccountId } from "./Account.ts"
-import { KeyId } from "./ApiKey.ts"
 import { PlanGroup } from "./Plan.ts"
+
+export { KeyEnded, KeyNotFound, TooManyKeys }
 
 /** No account has this id. */
 export class AccountNotFound extends Schema.TaggedError<AccountNotFound>("@kinora/accounts/AccountNotFound")(
@@ -15,12 +17,6 @@ export class AccountNotFound extends Schema.TaggedError<AccountNotFound>("@kinor
 export class AccountDeleted extends Schema.TaggedError<AccountDeleted>("@kinora/accounts/AccountDeleted")(
   "AccountDeleted",
   { account: AccountId.schema, erased: Schema.Boolean }
-) {}
-
-/** The account has no key with this id. */
-export class KeyNotFound extends Schema.TaggedError<KeyNotFound>("@kinora/accounts/KeyNotFound")(
-  "KeyNotFound",
-  { account: AccountId.schema, key: KeyId.schema }
 ) {}
 
 /** Another account has this email address. */
@@ -57,18 +53,6 @@ export class KeyBudgetInvalid extends Schema.TaggedError<KeyBudgetInvalid>("@kin
 export class BudgetFixed extends Schema.TaggedError<BudgetFixed>("@kinora/accounts/BudgetFixed")(
   "BudgetFixed",
   { budget: Schema.Literals(["creditsPerDay", "creditsPerMonth", "jobsPerDay", "jobsPerMonth"]), limit: Schema.Int }
-) {}
-
-/** The key was revoked or has expired, so it cannot be rolled, and its name and budget cannot be changed. */
-export class KeyEnded extends Schema.TaggedError<KeyEnded>("@kinora/accounts/KeyEnded")(
-  "KeyEnded",
-  { account: AccountId.schema, key: KeyId.schema }
-) {}
-
-/** The account has the maximum number of active keys. Revoke one first. */
-export class TooManyKeys extends Schema.TaggedError<TooManyKeys>("@kinora/accounts/TooManyKeys")(
-  "TooManyKeys",
-  { account: AccountId.schema, keysMax: Schema.Int }
 ) {}
 
 /** The deposit or debit is not a whole number of US cents from 1 to `centsMax`, or its reference does not have 1 to 128 characters. */

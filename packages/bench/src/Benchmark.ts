@@ -1,5 +1,6 @@
 /** A benchmark: contestants that do the same work in turns, and the figure that is compared. */
 import { Data, Effect, type Scope } from "effect"
+import type * as WriteAheadLog from "./WriteAheadLog.ts"
 
 /** Numbers of responses by status, or by another outcome. */
 export type Outcomes = Readonly<Record<string, number>>
@@ -22,10 +23,24 @@ export interface Round {
   readonly attacker?: Outcomes
   /** Share of the samples in which more jobs of a group ran than its cap allows, 0 to 1. */
   readonly overCap?: number
+  /** Processor time of the server's process per operation, user and system, in microseconds. */
+  readonly serverMicros?: number
+  /** Processor time of all processes of Postgres per operation, in microseconds. */
+  readonly databaseMicros?: number
   /** Processor time of a job, user and system, in seconds. */
   readonly cpuSeconds?: number
   /** Maximum resident memory of the process since it started, in MiB. */
   readonly peakMebibytes?: number
+}
+
+/** Costs of one operation in the database. Counted in a round of its own, since counting slows an operation down. */
+export interface Counts {
+  /** Statements sent to Postgres. `BEGIN` and `COMMIT` are statements. */
+  readonly statements: number
+  /** Number of times that a connection waits for Postgres. */
+  readonly roundTrips: number
+  /** Bytes of write-ahead log, without copies of whole pages if Postgres can tell. */
+  readonly walBytes: number
 }
 
 /** One participant of a benchmark. */
@@ -33,14 +48,14 @@ export interface Contestant {
   readonly name: string
   /** Does the work once. The figures exclude its preparation. */
   readonly round: Effect.Effect<Round, BenchmarkFailure, Scope.Scope>
+  /** Does the work once more, slower, and counts. */
+  readonly counted?: Effect.Effect<Counts, BenchmarkFailure, Scope.Scope>
 }
 
 /** A comparison of contestants, or the figures of a single one. */
 export interface Benchmark {
   /** The name on the command line. */
   readonly name: string
-  /** A further name on the command line, which runs all benchmarks of the group. */
-  readonly group?: string
   /** Describes the measurement in one line. */
   readonly title: string
   /** The figure of which the ratio is computed. Less is better, except for `perSecond`. */
@@ -57,6 +72,9 @@ export interface Environment {
   readonly database: Effect.Effect<string, BenchmarkFailure, Scope.Scope>
   /** Vacuums a database and writes its pages to disk. Each round starts with it, so that no round pays for an earlier one. */
   readonly tidy: (database: string) => Effect.Effect<void, BenchmarkFailure>
+  /** Processor time of all processes of Postgres, in seconds. Undefined if Postgres runs elsewhere. */
+  readonly databaseSeconds: Effect.Effect<number | undefined, BenchmarkFailure>
+  readonly log: WriteAheadLog.WriteAheadLog<BenchmarkFailure>
   /** Approximate duration of a round. */
   readonly seconds: number
 }

@@ -10,15 +10,21 @@ import * as NeighbourBenchmarks from "./NeighbourBenchmarks.ts"
 import * as QueueBenchmarks from "./QueueBenchmarks.ts"
 import * as WebhookBenchmarks from "./WebhookBenchmarks.ts"
 
+/** A benchmark of a group. */
+export interface GroupedBenchmark extends Benchmark {
+  /** A name on the command line that runs all benchmarks of the group, which have a table in common. */
+  readonly group: string
+}
+
 /** All benchmarks. */
-export const benchmarks: ReadonlyArray<Benchmark> = [
-  ...HttpBenchmarks.benchmarks,
-  ...ContentBenchmarks.benchmarks,
-  ...QueueBenchmarks.benchmarks,
-  ...ChargeBenchmarks.benchmarks,
-  ...LimitBenchmarks.benchmarks,
-  ...WebhookBenchmarks.benchmarks,
-  ...EventLoopBenchmarks.benchmarks,
-  ...MediaBenchmarks.benchmarks,
-  ...NeighbourBenchmarks.benchmarks
-]
+export const benchmarks: ReadonlyArray<GroupedBenchmark> = Object.entries({
+  http: HttpBenchmarks.benchmarks,
+  downloads: ContentBenchmarks.benchmarks,
+  jobs: QueueBenchmarks.benchmarks,
+  charges: ChargeBenchmarks.benchmarks,
+  limits: LimitBenchmarks.benchmarks,
+  deliveries: WebhookBenchmarks.benchmarks,
+  "event-loop": EventLoopBenchmarks.benchmarks,
+  media: MediaBenchmarks.benchmarks,
+  neighbours: NeighbourBenchmarks.benchmarks
+}).flatMap(([group, benchmarks]) => benchmarks.map((benchmark) => ({ ...benchmark, group })))

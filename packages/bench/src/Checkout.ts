@@ -17,6 +17,14 @@ export const commitOf = (ref: string): Effect.Effect<string, BenchmarkFailure> =
     failingWith(`There is no commit ${ref}`)
   )
 
+/** The commit of this working tree, with `-dirty` if it was changed. */
+export const described: Effect.Effect<string> = Effect.suspend(() =>
+  git("describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+).pipe(
+  Effect.map((name) => name.trim()),
+  Effect.orElseSucceed(() => "unknown")
+)
+
 /** Checks out a commit and installs its dependencies. Returns its directory, which is removed when the scope closes. */
 export const make = Effect.fnUntraced(function*(
   commit: string

@@ -12,7 +12,7 @@ import {
   failingWith
 } from "./Benchmark.ts"
 import * as HttpCallers from "./HttpCallers.ts"
-import type { HttpServer } from "./HttpContestants.ts"
+import type { HttpServer } from "./HttpServer.ts"
 import * as KinoraServer from "./KinoraServer.ts"
 import * as ServerProcess from "./ServerProcess.ts"
 
@@ -78,7 +78,7 @@ function contestantsFor(downloads: Effect.Effect<Downloads>): Benchmark["contest
     const kinora = yield* KinoraServer.make(environment, { workers: 1, models: [model], settings })
     const place = yield* makeResult(kinora)
     const file = yield* fileOf(kinora)
-    const origin = yield* ServerProcess.make({
+    const { origin } = yield* ServerProcess.make({
       module: join(import.meta.dirname, "fastifyFiles.ts"),
       args: [file.parentPath],
       environment: {}

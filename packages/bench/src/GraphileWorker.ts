@@ -1,15 +1,15 @@
 /** Sets graphile-worker up, for the peers that are built on it. */
+import * as PgPool from "@kinora/testkit/PgPool"
 import { Effect } from "effect"
 import { Logger, makeWorkerUtils, run, type RunnerOptions, type TaskList } from "graphile-worker"
 import { attempt } from "./Benchmark.ts"
-import * as PgPool from "./PgPool.ts"
 
 /** Settings of a worker. */
 export type Preset = NonNullable<RunnerOptions["preset"]>
 
 /** Creates the tables in a database. Returns the functions that add jobs, and one that runs a worker until its scope closes. */
 export const make = Effect.fnUntraced(function*(url: string) {
-  const pgPool = yield* PgPool.makeForGraphileWorker(url)
+  const pgPool = yield* poolOf(url)
   const { addJob, addJobs, migrate } = yield* Effect.acquireRelease(
     attempt("graphile-worker does not start", () => makeWorkerUtils({ pgPool, logger })),
     (utils) => Effect.promise(async () => utils.release())
@@ -17,7 +17,7 @@ export const make = Effect.fnUntraced(function*(url: string) {
   yield* attempt("graphile-worker could not migrate", () => migrate())
 
   const work = Effect.fnUntraced(function*(taskList: TaskList, preset: Preset = {}) {
-    const pgPool = yield* PgPool.makeForGraphileWorker(url, preset?.worker?.maxPoolSize)
+    const pgPool = yield* poolOf(url, preset?.worker?.maxPoolSize)
     yield* Effect.acquireRelease(
       attempt("graphile-worker does not work", () => run({ pgPool, logger, noHandleSignals: true, taskList, preset })),
       (runner) => Effect.promise(() => runner.stop())
@@ -47,5 +47,9 @@ export const isDone = "SELECT NOT EXISTS (SELECT 1 FROM graphile_worker._private
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Opens a pool, since graphile-worker does not close one that it is given. Default 10 connections, as in graphile-worker. */
+const poolOf = (url: string, max = 10) =>
+  Effect.acquireRelease(Effect.sync(() => PgPool.make(url, max)), (pool) => Effect.promise(() => pool.end()))
 
 const logger = new Logger(() => () => {})

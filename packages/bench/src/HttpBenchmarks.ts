@@ -2,38 +2,38 @@
 import { DefaultModels } from "@kinora/catalog"
 import { Effect } from "effect"
 import type { Benchmark } from "./Benchmark.ts"
-import * as FastifyHttp from "./FastifyHttp.ts"
-import { connections, type HttpContestants } from "./HttpContestants.ts"
-import * as KinoraHttp from "./KinoraHttp.ts"
-import type { KinoraServerOptions } from "./KinoraServer.ts"
+import * as HttpContestants from "./HttpContestants.ts"
+import * as KinoraServer from "./KinoraServer.ts"
+import { lean } from "./peers/Lean.ts"
+import * as Peer from "./peers/Peer.ts"
+import { peers } from "./peers/Peers.ts"
 
-/** The model of the requests. It takes no time and returns 4 KiB. */
+/** The model of the image endpoint. It takes no time and returns 4 KiB. */
 const instant = {
   ...DefaultModels.draft,
   driver: { name: "scripted", options: { bytes: 4096 } }
 }
 
+/** One caller shows the latency of an operation, many show what a machine can do. */
+const few = [4, 1]
+const many = HttpContestants.defaultConnections
+
 /** All benchmarks over HTTP. */
 export const benchmarks: ReadonlyArray<Benchmark> = [
-  {
-    name: "create",
-    title: `Jobs created over HTTP, ${connections} connections, every limit on, nobody working`,
-    ...ofServers(({ creates }) => creates)
-  },
-  {
-    name: "get",
-    title: `Jobs read over HTTP, ${connections} connections`,
-    ...ofServers(({ gets }) => gets)
-  },
-  {
-    name: "replay",
-    title: `Creations replayed over HTTP by their idempotency key, ${connections} connections`,
-    ...ofServers(({ replays }) => replays)
-  },
+  ...[many, ...few].map((connections) =>
+    ofConnections(connections, "create", "Jobs created over HTTP, every limit on, nobody working", "creates")
+  ),
+  ...[many, ...few].map((connections) => ofConnections(connections, "get", "Jobs read over HTTP", "gets")),
+  ofConnections(many, "replay", "Creations replayed over HTTP by their idempotency key", "replays"),
   {
     name: "image",
-    title: `Images of the image endpoint, from request to answer, made in no time, ${connections} connections`,
-    ...ofServers(({ images }) => images, { workers: 16, models: [instant] })
+    title: `Images of the image endpoint, from request to answer, made in no time, ${many} connections`,
+    compares: "perSecond",
+    contestants: (environment) =>
+      Effect.all([
+        KinoraServer.make(environment, { workers: 16, models: [instant] }),
+        Peer.start(lean, environment)
+      ]).pipe(Effect.map((servers) => servers.map((server) => HttpContestants.make(server, environment).images)))
   }
 ]
 
@@ -41,16 +41,25 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
 // internal
 // -----------------------------------------------------------------------------
 
-function ofServers(
-  choose: (contestants: HttpContestants) => HttpContestants["creates"],
-  options?: KinoraServerOptions
-): Pick<Benchmark, "compares" | "contestants"> {
+/** The benchmark with many connections has the name, one with few the name and their number. */
+function ofConnections(
+  connections: number,
+  name: string,
+  title: string,
+  contestant: keyof HttpContestants.HttpContestants
+): Benchmark {
   return {
-    compares: "perSecond",
+    name: connections === many ? name : `${name}-${connections}`,
+    title: `${title}, ${connections} connection${connections === 1 ? "" : "s"}`,
+    compares: connections === many ? "perSecond" : "p50",
     contestants: (environment) =>
-      Effect.map(
-        Effect.all([KinoraHttp.make(environment, options), FastifyHttp.make(environment)]),
-        (servers) => servers.map(choose)
+      Effect.all([
+        KinoraServer.make(environment, { workers: 0 }),
+        ...peers.map((peer) => Peer.start(peer, environment))
+      ]).pipe(
+        Effect.map((servers) =>
+          servers.map((server) => HttpContestants.make(server, environment, connections)[contestant])
+        )
       )
   }
 }

@@ -28,6 +28,8 @@ export interface HttpCallersOptions {
 /** The figures, and the bodies in the order of the requests. */
 export interface Answers {
   readonly round: Round
+  /** Number of responses. */
+  readonly count: number
   readonly bodies: ReadonlyArray<string>
 }
 
@@ -38,7 +40,7 @@ export const send = (options: HttpCallersOptions): Effect.Effect<Answers, Benchm
     const round = await sendAll(options, async (body, index) => {
       bodies[index] = await body.text()
     })
-    return { round, bodies }
+    return { round, bodies, count: bodies.length }
   })
 
 /** Sends the requests in order, and reads and drops bodies of this many bytes. */

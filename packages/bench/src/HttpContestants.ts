@@ -1,16 +1,9 @@
-/** The HTTP benchmarks of one server. Kinora and its peer get the same requests. */
+/** The HTTP benchmarks of one server. Kinora and its peers get the same requests. */
 import { Effect, Schema } from "effect"
 import { type BenchmarkFailure, type Contestant, type Environment, failingWith } from "./Benchmark.ts"
+import * as Costs from "./Costs.ts"
 import * as HttpCallers from "./HttpCallers.ts"
-
-/** A server under test. */
-export interface HttpServer {
-  readonly name: string
-  readonly origin: string
-  readonly database: string
-  /** Creates this many accounts and returns their keys. */
-  readonly makeKeys: (count: number) => Effect.Effect<ReadonlyArray<string>, BenchmarkFailure>
-}
+import type { HttpServer } from "./HttpServer.ts"
 
 /** The contestants of one server. */
 export interface HttpContestants {
@@ -24,38 +17,52 @@ export interface HttpContestants {
   readonly images: Contestant
 }
 
-/** Number of connections. */
-export const connections = 64
+/** Number of connections, unless a benchmark has another. */
+export const defaultConnections = 64
 
 /**
  * Prepares the contestants of a server. All limits of Kinora are enabled, so each round
  * has as many new accounts as the limits require: without a worker an account has room for
  * 28 jobs (8 slots, 20 pending), and a key has 300 requests per minute. Requests cycle
- * through the accounts.
+ * through some of the accounts, and then through the next ones.
  */
 export const make = (
-  { database, makeKeys, name, origin }: HttpServer,
-  { seconds, tidy }: Environment
+  server: HttpServer,
+  environment: Environment,
+  connections = defaultConnections
 ): HttpContestants => {
-  const send = (status: number, requests: ReadonlyArray<HttpCallers.Request>) =>
+  const { makeKeys, name, origin } = server
+  const { seconds } = environment
+  const sendTo = (origin: string, status: number, requests: Requests) =>
     HttpCallers.send({ origin, connections, seconds, status, requests })
-  const contestant = (
-    status: number,
-    requests: Effect.Effect<ReadonlyArray<HttpCallers.Request>, BenchmarkFailure>
-  ): Contestant => ({
+  const uncounted = (status: number, requests: Effect.Effect<Requests, BenchmarkFailure>): Contestant => ({
     name,
-    round: requests.pipe(
-      Effect.tap(() => tidy(database)),
-      Effect.flatMap((requests) => send(status, requests)),
-      Effect.map(({ round }) => round)
-    )
+    round: Effect.flatMap(requests, (requests) => Costs.timed(server, environment, sendTo(origin, status, requests)))
   })
+  const contestant = (status: number, requests: Effect.Effect<Requests, BenchmarkFailure>): Contestant => ({
+    ...uncounted(status, requests),
+    counted: Effect.flatMap(requests, (requests) => {
+      const first = Math.min(connections * accountsPerConnection, requests.length >> 1)
+      return Costs.counted(server, environment, {
+        warmUp: (origin) => sendTo(origin, status, requests.slice(0, first)),
+        send: (origin) => sendTo(origin, status, requests.slice(first))
+      })
+    })
+  })
+  const accountsFor = (perSecondMax: number, perConnection: number, requestsPerAccount: number) =>
+    Math.ceil(seconds * Math.min(perSecondMax, perConnection * connections) / requestsPerAccount)
 
   /** Creates accounts with one job each. */
   const makeJobs = Effect.gen(function*() {
-    const keys = yield* makeKeys(Math.ceil(seconds * perSecondMax.read / requestsPerKey))
+    const keys = yield* makeKeys(accountsFor(10_000, 3_000, requestsPerKey))
     const creates = keys.map((key) => createOf(key, "job"))
-    const { bodies } = yield* send(201, creates)
+    const { bodies } = yield* HttpCallers.send({
+      origin,
+      connections: defaultConnections,
+      seconds: 60,
+      status: 201,
+      requests: creates
+    })
     const jobs = yield* Effect.forEach(bodies, (body) => decodeJob(body)).pipe(
       failingWith("A job could not be decoded")
     )
@@ -67,8 +74,11 @@ export const make = (
     creates: contestant(
       201,
       Effect.map(
-        makeKeys(Math.ceil(seconds * perSecondMax.create / jobsPerAccount)),
-        (keys) => Array.from({ length: jobsPerAccount }, (_, n) => keys.map((key) => createOf(key, `job-${n}`))).flat()
+        makeKeys(accountsFor(5_000, 1_500, jobsPerAccount)),
+        (keys) =>
+          inGroups(keys, connections * accountsPerConnection).flatMap((group) =>
+            Array.from({ length: jobsPerAccount }, (_, n) => group.map((key) => createOf(key, `job-${n}`))).flat()
+          )
       )
     ),
     gets: contestant(
@@ -76,10 +86,10 @@ export const make = (
       Effect.map(makeJobs, (jobs) => repeated(jobs.map(({ id, key }) => getOf(key, id))))
     ),
     replays: contestant(200, Effect.map(makeJobs, (jobs) => repeated(jobs.map(({ create }) => create)))),
-    images: contestant(
+    images: uncounted(
       200,
       Effect.map(
-        makeKeys(Math.max(accountsForSlots, Math.ceil(seconds * perSecondMax.image / imagesPerAccount))),
+        makeKeys(Math.max(accountsForSlots(connections), accountsFor(2_000, 2_000, imagesPerAccount))),
         (keys) =>
           Array.from({ length: imagesPerAccount }, (_, n) => keys.map((key) => imageOf(key, `image-${n}`))).flat()
       )
@@ -91,8 +101,13 @@ export const make = (
 // internal
 // -----------------------------------------------------------------------------
 
-/** An upper bound of any contestant. It limits the preparation; a round ends early if it runs out of requests. */
-const perSecondMax = { create: 5_000, read: 10_000, image: 2_000 } as const
+type Requests = ReadonlyArray<HttpCallers.Request>
+
+/** A server looks up a key with its first request, so few accounts at a time have requests. Enough that none wait for each other. */
+const accountsPerConnection = 4
+
+const inGroups = <A>(all: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size))
 
 const jobsPerAccount = 28
 /** A key has 300 requests per minute; some have created its jobs. */
@@ -100,10 +115,9 @@ const requestsPerKey = 280
 /** An account can create 120 jobs per minute. */
 const imagesPerAccount = 100
 /** Enough accounts for each connection to have one of the 8 slots of its account. */
-const accountsForSlots = Math.ceil(connections / 8)
+const accountsForSlots = (connections: number) => Math.ceil(connections / 8)
 
-const repeated = (requests: ReadonlyArray<HttpCallers.Request>): ReadonlyArray<HttpCallers.Request> =>
-  Array.from({ length: requestsPerKey }, () => requests).flat()
+const repeated = (requests: Requests): Requests => Array.from({ length: requestsPerKey }, () => requests).flat()
 
 const body = JSON.stringify({
   plan: "credits",

@@ -5,14 +5,14 @@ import { UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** Creates accounts with a business plan, 20,000 credits and one key each. Returns the keys. */
-export const make = Effect.fnUntraced(function*(count: number) {
+/** Creates accounts with a business plan, 20,000 or other credits, and one key each. Returns the keys. */
+export const make = Effect.fnUntraced(function*(count: number, credits = 20_000) {
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const sizes = Array.from(
     { length: Math.ceil(count / accountsPerUnit) },
     (_, unit) => Math.min(accountsPerUnit, count - unit * accountsPerUnit)
   )
-  const keys = yield* Effect.forEach(sizes, (size) => atomically(Effect.replicateEffect(makeOne, size)), {
+  const keys = yield* Effect.forEach(sizes, (size) => atomically(Effect.replicateEffect(makeOne(credits), size)), {
     concurrency: 4
   })
   return keys.flat()
@@ -24,7 +24,7 @@ export const make = Effect.fnUntraced(function*(count: number) {
 
 const accountsPerUnit = 50
 
-const makeOne = Effect.gen(function*() {
+const makeOne = Effect.fnUntraced(function*(credits: number) {
   const accounts = yield* Accounts.Accounts
   const ledger = yield* Ledger.Ledger
   const name = yield* SecureRandom.SecureRandom.use((random) => random.uuidV7())
@@ -32,7 +32,7 @@ const makeOne = Effect.gen(function*() {
   const periodEnd = DateTime.add(now, { days: 30 })
   const { id } = yield* accounts.create({ email: `${name}@example.com` })
   yield* accounts.setPlan(id, "credits", Option.some({ tier: "business", periodEnd, autoRenew: false }))
-  yield* ledger.grant({ account: id, reference: "plan", kind: "plan", credits: 20_000, expiresAt: periodEnd, at: now })
+  yield* ledger.grant({ account: id, reference: "plan", kind: "plan", credits, expiresAt: periodEnd, at: now })
   const { key } = yield* accounts.createKey(id, "bench")
   return Redacted.value(key)
 })

@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { BenchmarkFailure, failingWith } from "./Benchmark.ts"
 import * as HttpCallers from "./HttpCallers.ts"
-import type { HttpServer } from "./HttpContestants.ts"
+import type { HttpServer } from "./HttpServer.ts"
 
 /** Creates an account and returns the functions that create and await its jobs. */
 export const make = Effect.fnUntraced(function*({ makeKeys, origin }: HttpServer) {

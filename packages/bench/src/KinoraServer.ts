@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { attempt, type Environment, failingWith } from "./Benchmark.ts"
-import type { HttpServer } from "./HttpContestants.ts"
+import type { HttpServer } from "./HttpServer.ts"
 import * as KinoraAccounts from "./KinoraAccounts.ts"
 import * as KinoraServices from "./KinoraServices.ts"
 import * as ServerProcess from "./ServerProcess.ts"
@@ -31,7 +31,7 @@ export interface KinoraServerOptions {
 /** Starts the server. Its accounts are created by the services of this process. */
 export const make = Effect.fnUntraced(function*(environment: Environment, options: KinoraServerOptions) {
   const { program, server } = yield* prepare(environment, options)
-  const running: KinoraServer = { ...server, origin: yield* ServerProcess.make(program) }
+  const running: KinoraServer = { ...server, ...yield* ServerProcess.make(program) }
   return running
 })
 
@@ -93,12 +93,17 @@ const prepare = Effect.fnUntraced(function*(environment: Environment, options: K
       ...options.settings
     }
   }
-  const server: Omit<KinoraServer, "origin"> = {
+  const server: Omit<KinoraServer, keyof ServerProcess.RunningServer> = {
     name: "kinora",
     database: url,
     files: join(directory, "data", "files", "blobs"),
-    makeKeys: (count) =>
-      KinoraAccounts.make(count).pipe(Effect.provideContext(services), failingWith("The accounts could not be created"))
+    startOn: (database) =>
+      ServerProcess.make({ ...program, environment: { ...program.environment, KINORA_DATABASE_URL: database } }),
+    makeKeys: (count, credits) =>
+      KinoraAccounts.make(count, credits).pipe(
+        Effect.provideContext(services),
+        failingWith("The accounts could not be created")
+      )
   }
   return { program, server }
 })

@@ -1,11 +1,11 @@
 /** Benchmarks of limits per minute. The limits are high enough to admit every hit. */
 import { RateLimit } from "@kinora/rate-limit"
+import * as PgPool from "@kinora/testkit/PgPool"
 import { Effect, Layer } from "effect"
 import { RateLimiterPostgres } from "rate-limiter-flexible"
 import { attempt, type Benchmark, type Environment, failingWith } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
 import * as KinoraServices from "./KinoraServices.ts"
-import * as PgPool from "./PgPool.ts"
 
 /** All benchmarks of rate limits. */
 export const benchmarks: ReadonlyArray<Benchmark> = [

@@ -1,6 +1,6 @@
 /** Processor time and memory of whole jobs that render, compared with only the encoding of ready pixels. */
 import * as DefaultModels from "@kinora/catalog/DefaultModels"
-import { h264Settings } from "@kinora/generator-procedural/ClipEncoding"
+import { createH264Encoder, h264Settings } from "@kinora/generator-procedural/ClipEncoding"
 import { Effect } from "effect"
 import sharp from "sharp"
 import { attempt, type Benchmark, type Contestant, type Environment } from "./Benchmark.ts"
@@ -85,7 +85,6 @@ function benchmarkOf(
 ): Benchmark {
   return {
     name,
-    group: "media",
     title,
     compares: "cpuSeconds",
     contestants: Effect.fnUntraced(function*(environment: Environment) {
@@ -154,9 +153,7 @@ const panned = async (picture: Buffer, width: number, height: number): Promise<R
 
 /** With the settings of `generator-procedural`. */
 const encode = async (frames: ReadonlyArray<Uint8Array>, width: number, height: number): Promise<void> => {
-  // Loading the module adds listeners for errors of the process, which only the rounds of videos should have.
-  const { default: H264 } = await import("h264-mp4-encoder")
-  const encoder = await H264.createH264MP4Encoder()
+  const encoder = await createH264Encoder()
   Object.assign(encoder, h264Settings({ width, height, frameRate }))
   encoder.initialize()
   for (const frame of frames) {

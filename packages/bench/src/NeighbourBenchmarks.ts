@@ -54,8 +54,8 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
 /** Default settings. Only the models differ, so that the cost of a job is known. */
 const serverOptions: KinoraServer.KinoraServerOptions = { workers: 4, models: Object.values(models) }
 
-function common(name: string, what: string): Pick<Benchmark, "name" | "group" | "title" | "compares"> {
-  return { name: `neighbours-${name}`, group: "neighbours", title: `${load}, beside ${what}`, compares: "p99" }
+function common(name: string, what: string): Pick<Benchmark, "name" | "title" | "compares"> {
+  return { name: `neighbours-${name}`, title: `${load}, beside ${what}`, compares: "p99" }
 }
 
 function ofAttack(name: AttackName, what: string): Benchmark {

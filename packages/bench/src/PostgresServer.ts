@@ -7,6 +7,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Client } from "pg"
 import { attempt, type BenchmarkFailure } from "./Benchmark.ts"
+import * as ProcessTimes from "./ProcessTimes.ts"
+import * as WriteAheadLog from "./WriteAheadLog.ts"
 
 /** A server and its databases. */
 export interface PostgresServer {
@@ -18,13 +20,16 @@ export interface PostgresServer {
   readonly database: Effect.Effect<string, BenchmarkFailure, Scope.Scope>
   /** Vacuums a database and writes its pages to disk. */
   readonly tidy: (database: string) => Effect.Effect<void, BenchmarkFailure>
+  /** Processor time of all its processes, in seconds. Undefined if this module did not start it. */
+  readonly databaseSeconds: Effect.Effect<number | undefined, BenchmarkFailure>
+  readonly log: WriteAheadLog.WriteAheadLog<BenchmarkFailure>
 }
 
 /** Connects to the server of this URL, or starts one that stops when the scope closes. */
 export const make = Effect.fnUntraced(function*(
   given: Option.Option<string>
 ): Effect.fn.Return<PostgresServer, BenchmarkFailure, Scope.Scope> {
-  const url = Option.isSome(given) ? given.value : yield* started
+  const { pid, url } = Option.isSome(given) ? { url: given.value, pid: undefined } : yield* started
   const description = yield* attempt("Postgres does not respond", () => withClient(url, describe))
   let count = 0
   return {
@@ -37,7 +42,12 @@ export const make = Effect.fnUntraced(function*(
         () => Effect.ignore(attempt("", () => run(url, `DROP DATABASE ${name} WITH (FORCE)`)))
       ).pipe(Effect.as(urlOf(url, name)))
     }),
-    tidy: (database) => attempt("VACUUM failed", () => run(database, "VACUUM (ANALYZE)", "CHECKPOINT"))
+    tidy: (database) => attempt("VACUUM failed", () => run(database, "VACUUM (ANALYZE)", "CHECKPOINT")),
+    databaseSeconds: attempt(
+      "The processes of Postgres could not be measured",
+      async () => pid === undefined ? undefined : ProcessTimes.secondsOfTree(pid)
+    ),
+    log: WriteAheadLog.make((use) => attempt("The log could not be read", () => withClient(url, use)))
   }
 })
 
@@ -82,8 +92,19 @@ const started = Effect.gen(function*() {
     attempt("Postgres does not start", () => EmbeddedPostgres.start(path, {})),
     (server) => Effect.promise(() => server.stop())
   )
-  return url
+  const pid = yield* attempt("Postgres does not respond", () =>
+    withClient(url, async (client) => {
+      await client.query(WriteAheadLog.extension)
+      return pidOf(client)
+    }))
+  return { url, pid }
 })
+
+/** The first line of this file is the process that starts the others. */
+const pidOf = async (client: Client): Promise<number> => {
+  const { rows: [row] } = await client.query<{ file: string }>("SELECT pg_read_file('postmaster.pid') AS file")
+  return Number.parseInt(row?.file ?? "", 10)
+}
 
 const shown = ["fsync", "synchronous_commit", "wal_sync_method", "shared_buffers", "max_connections"]
 

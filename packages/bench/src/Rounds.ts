@@ -1,6 +1,13 @@
 /** Runs a benchmark. Contestants take turns, so that other load on the machine affects all of them. */
 import { Duration, Effect, type Scope } from "effect"
-import { type Benchmark, BenchmarkFailure, type Contestant, type Environment, type Round } from "./Benchmark.ts"
+import {
+  type Benchmark,
+  BenchmarkFailure,
+  type Contestant,
+  type Counts,
+  type Environment,
+  type Round
+} from "./Benchmark.ts"
 import { type Spread, spreadOf } from "./Statistics.ts"
 
 /** Options of a run. */
@@ -18,6 +25,8 @@ export interface RoundsOptions {
 export interface Result {
   readonly name: string
   readonly rounds: ReadonlyArray<Round>
+  /** Absent if the benchmark does not count. */
+  readonly counts?: Counts
   /**
    * How much better Kinora was than this peer, per pair of rounds: 2 is twice as good.
    * Absent for Kinora itself, and if a round has the figure 0.
@@ -43,13 +52,16 @@ export const run = Effect.fnUntraced(
       for (const contestant of contestants) {
         const which = pair <= 0 ? "warming up" : `round ${pair} of ${pairs}`
         yield* progress(`${name}: ${contestant.name}, ${which}`)
-        const round = yield* Effect.timeoutOrElse(Effect.scoped(contestant.round), {
-          duration: Duration.seconds(patienceSeconds + patienceFactor * environment.seconds),
-          orElse: () =>
-            Effect.fail(new BenchmarkFailure({ what: `${name}: a round of ${contestant.name} does not end` }))
-        })
+        const round = yield* patiently(contestant.round, `${name}: a round of ${contestant.name}`, environment)
         if (pair > 0) rounds.get(contestant)?.push(round)
       }
+    }
+    const counts = new Map<Contestant, Counts>()
+    for (const contestant of contestants) {
+      if (contestant.counted === undefined) continue
+      yield* progress(`${name}: ${contestant.name}, counting`)
+      const what = `${name}: the counted round of ${contestant.name}`
+      counts.set(contestant, yield* patiently(contestant.counted, what, environment))
     }
     const [ours = []] = rounds.values()
     return {
@@ -57,7 +69,13 @@ export const run = Effect.fnUntraced(
       results: contestants.map((contestant, index) => {
         const own = rounds.get(contestant) ?? []
         const ratio = index === 0 ? undefined : ratioOf(ours, own, compares)
-        return { name: contestant.name, rounds: own, ...(ratio === undefined ? {} : { ratio }) }
+        const counted = counts.get(contestant)
+        return {
+          name: contestant.name,
+          rounds: own,
+          ...(counted === undefined ? {} : { counts: counted }),
+          ...(ratio === undefined ? {} : { ratio })
+        }
       })
     }
   },
@@ -71,6 +89,16 @@ export const run = Effect.fnUntraced(
 /** Timeout of a round, including its preparation. */
 const patienceSeconds = 60
 const patienceFactor = 30
+
+const patiently = <A>(
+  round: Effect.Effect<A, BenchmarkFailure, Scope.Scope>,
+  what: string,
+  { seconds }: Environment
+): Effect.Effect<A, BenchmarkFailure> =>
+  Effect.timeoutOrElse(Effect.scoped(round), {
+    duration: Duration.seconds(patienceSeconds + patienceFactor * seconds),
+    orElse: () => Effect.fail(new BenchmarkFailure({ what: `${what} does not end` }))
+  })
 
 const ratioOf = (
   ours: ReadonlyArray<Round>,

@@ -15,12 +15,18 @@ export interface ServerProcessOptions {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** Starts a server that runs until the scope closes or this process ends, and returns its URL. Its log goes to standard error. */
-export const make = (options: ServerProcessOptions) => Effect.map(start(options, false), ({ origin }) => origin)
+/** A running server. */
+export interface RunningServer {
+  readonly origin: string
+  /** Processor time of the process since its start, user and system, in seconds. */
+  readonly processorSeconds: Effect.Effect<number, BenchmarkFailure>
+}
+
+/** Starts a server that runs until the scope closes or this process ends. Its log goes to standard error. */
+export const make = (options: ServerProcessOptions) => Effect.map(start(options, false), running)
 
 /** A server whose process is measured. */
-export interface MeasuredServer {
-  readonly origin: string
+export interface MeasuredServer extends RunningServer {
   /** Reads the probe. The delays are those since the previous call. */
   readonly measure: Effect.Effect<Measurement, BenchmarkFailure>
   /** Sends a signal to the process. */
@@ -29,15 +35,10 @@ export interface MeasuredServer {
 
 /** Starts a server like `make`, with a probe in its process. */
 export const makeMeasured = (options: ServerProcessOptions) =>
-  Effect.map(start(options, true), ({ child, origin }): MeasuredServer => ({
-    origin,
-    signal: (name) => Effect.sync(() => void child.kill(name)),
-    measure: attempt("The process could not be measured", async () => {
-      const answer = once(child, "message")
-      child.send("measure")
-      const [measured] = await answer
-      return Schema.decodeUnknownSync(Measurement)(measured)
-    })
+  Effect.map(start(options, true), (started): MeasuredServer => ({
+    ...running(started),
+    signal: (name) => Effect.sync(() => void started.child.kill(name)),
+    measure: ask(started.child, "measure", Measurement)
   }))
 
 /** Delays of the event loop in milliseconds, processor time and maximum resident memory of a process. See `probe.ts`. */
@@ -54,9 +55,28 @@ export type Measurement = typeof Measurement.Type
 // internal
 // -----------------------------------------------------------------------------
 
+interface Started {
+  readonly child: ChildProcess
+  readonly origin: string
+}
+
+const running = ({ child, origin }: Started): RunningServer => ({
+  origin,
+  processorSeconds: ask(child, "processor", Schema.Number)
+})
+
+/** Sends a message to a probe and returns its response. */
+const ask = <A>(child: ChildProcess, message: string, response: Schema.ConstraintDecoder<A>) =>
+  attempt("The process could not be measured", async () => {
+    const answer = once(child, "message")
+    child.send(message)
+    const [measured] = await answer
+    return Schema.decodeUnknownSync(response)(measured)
+  })
+
 const start = ({ args, environment, module }: ServerProcessOptions, measured: boolean) =>
   Effect.gen(function*() {
-    const imports = (measured ? ["endWithParent.ts", "probe.ts"] : ["endWithParent.ts"])
+    const imports = ["endWithParent.ts", "processorProbe.ts", ...(measured ? ["probe.ts"] : [])]
       .map((module) => `--import=${join(import.meta.dirname, module)}`)
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>

@@ -67,7 +67,7 @@ interface Receiver {
 
 const makeReceiver: Effect.Effect<Receiver, BenchmarkFailure, Scope.Scope> = Effect.map(
   ServerProcess.make({ module: join(import.meta.dirname, "webhookReceiver.ts"), args: [], environment: {} }),
-  (origin) => {
+  ({ origin }) => {
     const get = (path: string) =>
       attempt("The receiver does not respond", async () => (await fetch(`${origin}${path}`)).text())
     return {

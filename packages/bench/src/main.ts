@@ -1,6 +1,6 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Process } from "@kinora/hosting"
-import { Console, Effect, Option, Schema } from "effect"
+import { Console, DateTime, Effect, Option, Schema } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import type { Environment } from "./Benchmark.ts"
 import { benchmarks } from "./Benchmarks.ts"
@@ -8,13 +8,15 @@ import * as Checkout from "./Checkout.ts"
 import * as Comparison from "./Comparison.ts"
 import * as Machine from "./Machine.ts"
 import * as PostgresServer from "./PostgresServer.ts"
+import * as Probes from "./probes/Probes.ts"
 import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
+import * as Results from "./Results.ts"
 import * as Rounds from "./Rounds.ts"
 import { versions } from "./Versions.ts"
 
 /** Names of benchmarks and of groups. */
-const names = [...new Set(benchmarks.flatMap(({ group = [], name }) => [name].concat(group)))]
+const names = [...new Set(benchmarks.flatMap(({ group, name }) => [name, group]))]
 
 /** A flag for a number of rounds. */
 const roundsFlag = (name: string, minimum: number) =>
@@ -42,6 +44,10 @@ const input = {
     Flag.withDescription("Print JSON with every round instead of a table"),
     Flag.withDefault(false)
   ),
+  save: Flag.Boolean("save").pipe(
+    Flag.withDescription("Also store the results in docs/reference/benchmarks.json, and their tables in benchmarks.md"),
+    Flag.withDefault(false)
+  ),
   compare: Flag.String("compare").pipe(
     Flag.withMetavar("commit"),
     Flag.withDescription(
@@ -57,14 +63,19 @@ const input = {
   )
 }
 
-/** Runs the benchmarks of a commit and of the working tree in turns, on one Postgres. */
-const compareWith = Effect.fnUntraced(function*(commit: string, { chosen, pairs, seconds, url, warmUps }: {
+/** The benchmarks and their rounds. */
+interface Rounding {
   readonly chosen: ReadonlyArray<string>
   readonly pairs: number
   readonly seconds: number
-  readonly url: string
   readonly warmUps: number
-}) {
+}
+
+/** Runs the benchmarks of a commit and of the working tree in turns, on one Postgres. */
+const compareWith = Effect.fnUntraced(function*(
+  commit: string,
+  { chosen, pairs, seconds, url, warmUps }: Rounding & { readonly url: string }
+) {
   yield* Progress.show(`installing ${commit.slice(0, 12)}`)
   const directory = yield* Checkout.make(commit)
   const args = [...chosen, "--pairs", "1", "--seconds", `${seconds}`, "--warm-ups", `${warmUps}`, "--url", url]
@@ -78,37 +89,51 @@ const compareWith = Effect.fnUntraced(function*(commit: string, { chosen, pairs,
   return { commit, machine: Machine.description(), rounds: { seconds, pairs }, contestants }
 })
 
+/** Runs benchmarks of the working tree. */
+const report = Effect.fnUntraced(function*(
+  server: PostgresServer.PostgresServer,
+  { chosen, pairs, seconds, warmUps }: Rounding
+) {
+  const environment: Environment = { ...server, seconds }
+  const conditions = {
+    machine: Machine.description(),
+    load: Machine.load(),
+    commit: yield* Checkout.described,
+    day: DateTime.formatIsoDateUtc(yield* DateTime.now),
+    postgres: server.description,
+    versions: versions(),
+    rounds: { seconds, pairs }
+  }
+  yield* Progress.show("limits of the machine")
+  const limits = yield* Probes.measure(environment)
+  const outcomes = yield* Effect.forEach(
+    benchmarks.filter(({ group, name }) => chosen.length === 0 || chosen.includes(name) || chosen.includes(group)),
+    (benchmark) =>
+      Effect.map(
+        Rounds.run(benchmark, { pairs, warmUps, environment, progress: Progress.show }),
+        (outcome) => ({ group: benchmark.group, ...outcome })
+      )
+  )
+  const made: Report.Report = { ...conditions, limits, outcomes }
+  return made
+})
+
 const bench = Command.make(
   "bench",
   input,
   Effect.fn("bench")(
-    function*({ chosen, compare, json, pairs, seconds, url, warmUps }) {
+    function*({ compare, json, save, url, ...rounding }) {
       const commit = yield* Effect.transposeOption(Option.map(compare, Checkout.commitOf))
       const server = yield* PostgresServer.make(url)
       if (Option.isSome(commit)) {
-        const compared = yield* compareWith(commit.value, { chosen, pairs, seconds, url: server.url, warmUps })
+        const compared = yield* compareWith(commit.value, { ...rounding, url: server.url })
         yield* Progress.clear
         return yield* Console.log(json ? JSON.stringify(compared, undefined, 2) : Report.toComparison(compared))
       }
-      const environment: Environment = { database: server.database, tidy: server.tidy, seconds }
-      yield* Progress.show("baseline of the machine")
-      const baseline = yield* Machine.baseline(environment)
-      const outcomes = yield* Effect.forEach(
-        benchmarks.filter(({ group = "", name }) =>
-          chosen.length === 0 || chosen.includes(name) || chosen.includes(group)
-        ),
-        (benchmark) => Rounds.run(benchmark, { pairs, warmUps, environment, progress: Progress.show })
-      )
+      const made = yield* report(server, rounding)
       yield* Progress.clear
-      const report: Report.Report = {
-        machine: Machine.description(),
-        postgres: server.description,
-        versions: versions(),
-        rounds: { seconds, pairs },
-        baseline,
-        outcomes
-      }
-      yield* Console.log(json ? Report.toJson(report) : Report.toText(report))
+      if (save) yield* Results.save(made)
+      yield* Console.log(json ? Report.toJson(made) : Report.toText(made))
     },
     Effect.scoped,
     Effect.mapError((failure) => new CliError.UserError({ cause: failure, userMessage: failure.message }))
@@ -120,6 +145,7 @@ const bench = Command.make(
   Command.withExamples([
     { command: "bench", description: "All benchmarks" },
     { command: "bench claim limit-100-256 --pairs 3 --seconds 2", description: "Two benchmarks with short rounds" },
+    { command: "bench --save", description: "All benchmarks, for the documentation" },
     { command: "bench create get --compare v0.1.0", description: "Whether this working tree is faster than a commit" }
   ])
 )

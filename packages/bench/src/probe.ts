@@ -9,7 +9,8 @@ delays.enable()
 
 const delay = (percentile: number): number => Math.max(0, delays.percentile(percentile) / 1e6 - resolution)
 
-process.on("message", () => {
+process.on("message", (message) => {
+  if (message !== "measure") return
   const { system, user } = process.cpuUsage()
   process.send?.({
     p50: delay(50),

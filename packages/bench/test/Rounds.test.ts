@@ -5,7 +5,13 @@ import { TestClock } from "effect/testing"
 import type { Benchmark, Contestant } from "../src/Benchmark.ts"
 import * as Rounds from "../src/Rounds.ts"
 
-const environment = { database: Effect.succeed("postgres://nowhere"), tidy: () => Effect.void, seconds: 1 }
+const environment = {
+  database: Effect.succeed("postgres://nowhere"),
+  tidy: () => Effect.void,
+  databaseSeconds: Effect.undefined,
+  log: { end: Effect.succeed(""), bytesSince: () => Effect.succeed(0) },
+  seconds: 1
+}
 
 /** Returns one figure after the other and records each round. */
 const scripted = (name: string, figures: ReadonlyArray<number>, asked: Array<string>): Contestant => {
@@ -62,4 +68,24 @@ it.effect("interrupts a round that exceeds its timeout", () =>
       ).pipe(Effect.raceFirst(Effect.forever(Effect.andThen(TestClock.adjust("1 minute"), Effect.yieldNow))))
     )
     assert.strictEqual(failure.message, "sum: a round of ours does not end")
+  }))
+
+it.effect("counts once, after the rounds", () =>
+  Effect.gen(function*() {
+    const asked: Array<string> = []
+    const counts = { statements: 13, roundTrips: 12, walBytes: 4096 }
+    const counted = Effect.sync(() => {
+      asked.push("counting")
+      return counts
+    })
+    const contestants = Effect.sync(() => [
+      { ...scripted("ours", [1, 2], asked), counted },
+      scripted("theirs", [1, 2], asked)
+    ])
+    const { results } = yield* Rounds.run(
+      { name: "sum", title: "Sums", compares: "p50", contestants: () => contestants },
+      { pairs: 2, warmUps: 0, environment, progress: () => Effect.void }
+    )
+    assert.deepStrictEqual(asked, ["ours", "theirs", "ours", "theirs", "counting"])
+    assert.deepStrictEqual(results.map(({ counts }) => counts), [counts, undefined])
   }))

@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 
 const names =
-  "create get replay image content ranges claim blocked caps start charge charge-hot limit-1-32 limit-100-32 limit-100-256 webhooks webhooks-one webhooks-isolation neighbours-lock"
+  "create create-4 create-1 get get-4 get-1 replay image content ranges claim blocked caps start charge charge-hot limit-1-32 limit-100-32 limit-100-256 webhooks webhooks-one webhooks-isolation neighbours-lock"
     .split(" ")
 
 const main = join(import.meta.dirname, "../src/main.ts")

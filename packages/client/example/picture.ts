@@ -12,3 +12,7 @@ try {
   if (!(error instanceof KinoraError)) throw error
   console.log(error._tag, error.message)
 }
+// gen_… queued
+// gen_… processing
+// gen_… completed
+// … bytes

@@ -1,6 +1,7 @@
 /** The URLs of the pages. Each page is loaded when it is opened. */
 import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router"
 import { textOf } from "./format/search.ts"
+import { page } from "./page.ts"
 import { jobSearch } from "./pages/jobs/search.ts"
 import { operatorRoutes } from "./pages/operator/routes.tsx"
 import { usageSearch } from "./pages/usage/search.ts"
@@ -11,11 +12,7 @@ import { PageError } from "./shell/PageError.tsx"
 
 const at = { getParentRoute: () => root } as const
 
-const overview = createRoute({
-  ...at,
-  path: "/",
-  component: lazyRouteComponent(() => import("./pages/overview/Overview.tsx"), "Overview")
-})
+const overview = page("/", lazyRouteComponent(() => import("./pages/overview/Overview.tsx"), "Overview"))
 const playground = createRoute({
   ...at,
   path: "/playground",
@@ -33,11 +30,7 @@ const job = createRoute({
   path: "/$id",
   component: lazyRouteComponent(() => import("./pages/jobs/JobPanel.tsx"), "JobPanel")
 })
-const keys = createRoute({
-  ...at,
-  path: "/keys",
-  component: lazyRouteComponent(() => import("./pages/keys/Keys.tsx"), "Keys")
-})
+const keys = page("/keys", lazyRouteComponent(() => import("./pages/keys/Keys.tsx"), "Keys"))
 
 const usage = createRoute({
   ...at,
@@ -45,32 +38,16 @@ const usage = createRoute({
   validateSearch: usageSearch,
   component: lazyRouteComponent(() => import("./pages/usage/Usage.tsx"), "Usage")
 })
-const webhooks = createRoute({
-  ...at,
-  path: "/webhooks",
-  component: lazyRouteComponent(() => import("./pages/webhooks/Webhooks.tsx"), "Webhooks")
-})
+const webhooks = page("/webhooks", lazyRouteComponent(() => import("./pages/webhooks/Webhooks.tsx"), "Webhooks"))
 const endpoint = createRoute({
   ...at,
   path: "/webhooks/$id",
   validateSearch: endpointSearch,
   component: lazyRouteComponent(() => import("./pages/webhooks/EndpointPage.tsx"), "EndpointPage")
 })
-const plans = createRoute({
-  ...at,
-  path: "/plans",
-  component: lazyRouteComponent(() => import("./pages/plans/Plans.tsx"), "Plans")
-})
-const limits = createRoute({
-  ...at,
-  path: "/limits",
-  component: lazyRouteComponent(() => import("./pages/limits/Limits.tsx"), "Limits")
-})
-const settings = createRoute({
-  ...at,
-  path: "/settings",
-  component: lazyRouteComponent(() => import("./pages/settings/Settings.tsx"), "Settings")
-})
+const plans = page("/plans", lazyRouteComponent(() => import("./pages/plans/Plans.tsx"), "Plans"))
+const limits = page("/limits", lazyRouteComponent(() => import("./pages/limits/Limits.tsx"), "Limits"))
+const settings = page("/settings", lazyRouteComponent(() => import("./pages/settings/Settings.tsx"), "Settings"))
 
 /** The router of the application. */
 export const router = createRouter({

@@ -4,8 +4,7 @@
  * A callback is a hint. It only wakes the worker that polls the job, so a forged, repeated, early
  * or late callback changes no job, and a lost one delays a job until the next poll.
  */
-import type { UrlSigner } from "@kinora/storage"
-import { Context, type DateTime, Effect, type Latch, Layer, type Scope } from "effect"
+import { Context, Effect, type Latch, Layer, type Scope } from "effect"
 import type { GenerationId } from "./Generation.ts"
 import { makeWatchers } from "./internal/watchers.ts"
 
@@ -45,31 +44,5 @@ export const layer: Layer.Layer<Callbacks> = layerWith({})
 /** The route of callbacks. Requests are `POST`. */
 export const route = "/internal/callbacks/:id"
 
-/**
- * Returns the URL of the callbacks for a generation, on an origin without a trailing slash. It is valid until `expiresAt`.
- * The signature is in the query parameter `sig`, whose value tracing redacts by default.
- */
-export const urlOf = (
-  signer: UrlSigner.UrlSigner["Service"],
-  origin: string,
-  id: GenerationId,
-  expiresAt: DateTime.Utc
-): string => {
-  const path = pathOf(id)
-  const { exp, sig } = signer.sign(path, expiresAt)
-  return `${origin}${path}?exp=${exp}&sig=${sig}`
-}
-
-/** Returns whether a request to `route` has the signature of the generation with this id. */
-export const verify = (
-  signer: UrlSigner.UrlSigner["Service"],
-  id: string,
-  pair: UrlSigner.SignedPair,
-  now: DateTime.Utc
-): UrlSigner.Verdict => signer.verify(pathOf(id), pair, now)
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const pathOf = (id: string): string => route.replace(":id", id)
+/** Returns the path of the callbacks for a generation, which a `UrlSigner` signs. */
+export const pathOf = (id: GenerationId): string => route.replace(":id", id)

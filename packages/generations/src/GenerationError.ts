@@ -40,10 +40,10 @@ export class InvalidImage extends Schema.TaggedError<InvalidImage>(id("InvalidIm
   message: Schema.String
 }) {}
 
-/** An input image was not decoded in time. It may be on a less busy server. */
+/** An input image or an upload was not decoded in time. It may be on a less busy server. */
 export class ImageTimedOut extends Schema.TaggedError<ImageTimedOut>(id("ImageTimedOut"))("ImageTimedOut", {}) {}
 
-/** The input images have more pixels than the account has left in this minute. */
+/** The input images or the upload have more pixels than the account has left in this minute. */
 export class InputPixelsExceeded
   extends Schema.TaggedError<InputPixelsExceeded>(id("InputPixelsExceeded"))("InputPixelsExceeded", {
     /** Maximum number of pixels per minute. */

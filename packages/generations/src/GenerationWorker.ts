@@ -45,8 +45,8 @@ export interface GenerationWorkerOptions extends RunOptions, ResultStorageOption
   /** How long a report of an upstream that fails holds if the worker is lost. Default 30 seconds. */
   readonly reportTtl?: Duration.Input | undefined
   /**
-   * Returns the URL that the upstream of a job can call until a time, such as that of
-   * `Callbacks.urlOf`. Default: upstreams get no URL, and are polled.
+   * Returns the URL that the upstream of a job can call until a time, such as the signed
+   * URL of `Callbacks.pathOf`. Default: upstreams get no URL, and are polled.
    */
   readonly callbackUrlOf?: ((id: GenerationId, expiresAt: DateTime.Utc) => string) | undefined
 }

@@ -1,5 +1,6 @@
 /** Refusals of `Uploads`. */
 import { Schema } from "effect"
+import { ImageTimedOut, InputPixelsExceeded } from "./GenerationError.ts"
 
 const id = <const Name extends string>(name: Name) => `@kinora/generations/UploadError/${name}` as const
 
@@ -8,19 +9,6 @@ export class InvalidImage extends Schema.TaggedError<InvalidImage>(id("InvalidIm
   /** Description of the problem, shown to the client. */
   message: Schema.String
 }) {}
-
-/** The image was not decoded in time. It may be on a less busy server. */
-export class ImageTimedOut extends Schema.TaggedError<ImageTimedOut>(id("ImageTimedOut"))("ImageTimedOut", {}) {}
-
-/** The image has more pixels than the account has left in this minute. */
-export class InputPixelsExceeded
-  extends Schema.TaggedError<InputPixelsExceeded>(id("InputPixelsExceeded"))("InputPixelsExceeded", {
-    /** Maximum number of pixels per minute. */
-    perMinute: Schema.Int,
-    /** Time until the minute ends. */
-    retryAfter: Schema.Duration
-  })
-{}
 
 /** The account has no usable upload with this id. */
 export class UploadNotFound extends Schema.TaggedError<UploadNotFound>(id("UploadNotFound"))("UploadNotFound", {}) {}

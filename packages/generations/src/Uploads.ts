@@ -7,6 +7,7 @@ import type { BlobStore } from "@kinora/storage/BlobStore"
 import { Context, DateTime, type Duration, Effect, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { type ImageMime, UploadId } from "./Generation.ts"
+import * as GenerationError from "./GenerationError.ts"
 import { ImageStore, type KeptImage } from "./ImageStore.ts"
 import { makeImageIngest, requestLimit } from "./internal/images/imageIngest.ts"
 import { inputPixelsPerMinuteDefault, makeInputPixels } from "./internal/images/inputPixels.ts"
@@ -96,7 +97,7 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
       if (exceeded !== undefined) return yield* refuse(exceeded)
       const pixels = yield* Effect.catchTag(pixelsOf(bytes, declared), "UnreadableImage", refuseUnreadable)
       const excess = yield* countPixels(account, pixels)
-      if (excess !== undefined) return yield* refuse(new UploadError.InputPixelsExceeded(excess))
+      if (excess !== undefined) return yield* refuse(new GenerationError.InputPixelsExceeded(excess))
       const at = yield* DateTime.now
       const expiresAt = DateTime.addDuration(at, ttl)
       const { height, id, mime, ...stored } = yield* ingest({
@@ -150,4 +151,4 @@ const refuse = (reason: UploadError.UploadError["reason"]) => Effect.fail(new Up
 const refuseUnreadable = ({ message }: { readonly message: string }) =>
   refuse(new UploadError.InvalidImage({ message }))
 
-const refuseUndecoded = () => refuse(new UploadError.ImageTimedOut())
+const refuseUndecoded = () => refuse(new GenerationError.ImageTimedOut())

@@ -21,7 +21,7 @@ const services = layerMemory
 /** A worker whose upstreams get URLs. */
 const withUrls = {
   drivers: { [still]: { name: "main" } },
-  callbackUrlOf: (id, expiresAt) => Callbacks.urlOf(signer, origin, id, expiresAt)
+  callbackUrlOf: (id, expiresAt) => UrlSigner.urlOf(signer, origin, Callbacks.pathOf(id), expiresAt)
 } satisfies Partial<Parameters<typeof start>[0]>
 
 /** An upstream that calls back and needs an hour for each job unless the test decides it. Polled every second. */
@@ -137,7 +137,10 @@ describe("An upstream that calls back", () => {
           Effect.gen(function*() {
             const { exp, sig } = Object.fromEntries(new URL(request.callbackUrl!).searchParams)
             const id = (yield* createdIds)[0]!
-            assert.strictEqual(Callbacks.verify(signer, id, { exp: exp!, sig: sig! }, yield* DateTime.now), "Valid")
+            assert.strictEqual(
+              signer.verify(Callbacks.pathOf(id), { exp: exp!, sig: sig! }, yield* DateTime.now),
+              "Valid"
+            )
             yield* publish([id])
             yield* Deferred.succeed(called, undefined)
           }))
@@ -164,8 +167,8 @@ describe("An upstream that calls back", () => {
       const startedAt = (yield* DateTime.now).epochMilliseconds
       assert.closeTo(Number(pair.exp) * 1000 - startedAt, Duration.toMillis("5 minutes"), 5_000)
       const after = (minutes: number) => Effect.map(DateTime.now, (now) => DateTime.add(now, { minutes }))
-      assert.strictEqual(Callbacks.verify(signer, job!.id, pair, yield* after(4)), "Valid")
-      assert.strictEqual(Callbacks.verify(signer, job!.id, pair, yield* after(6)), "Expired")
+      assert.strictEqual(signer.verify(Callbacks.pathOf(job!.id), pair, yield* after(4)), "Valid")
+      assert.strictEqual(signer.verify(Callbacks.pathOf(job!.id), pair, yield* after(6)), "Expired")
 
       // The next worker continues with the operation, and its polls become rare, too.
       yield* Scope.close(before, Exit.void)

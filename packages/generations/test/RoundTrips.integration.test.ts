@@ -1,6 +1,7 @@
 /** Statements and round trips of single operations, which have no others to fold with. */
 import { assert, it } from "@effect/vitest"
 import { Ledger } from "@kinora/ledger"
+import { Pipelining } from "@kinora/persistence"
 import { RoundTrips } from "@kinora/testkit"
 import { DateTime, Effect, Option } from "effect"
 import { Generations } from "../src/Generations.ts"
@@ -8,20 +9,20 @@ import { layerSql, openAccount, openLimited, request } from "./Assembly.ts"
 
 /** Upper bounds, `BEGIN` and `COMMIT` included. Locks of a unit wait for the client in each round trip. */
 const bounds = {
-  charge: { statements: 5, roundTrips: 5 },
-  refund: { statements: 5, roundTrips: 5 },
-  create: { statements: 9, roundTrips: 9 },
+  charge: { statements: 5, roundTrips: 2 },
+  refund: { statements: 5, roundTrips: 2 },
+  create: { statements: 9, roundTrips: 5 },
   replay: { statements: 5, roundTrips: 5 },
   get: { statements: 1, roundTrips: 1 },
-  cancel: { statements: 11, roundTrips: 11 },
+  cancel: { statements: 11, roundTrips: 6 },
   // Locks, reads and writes what the key has spent.
-  createLimited: { statements: 12, roundTrips: 12 },
-  cancelLimited: { statements: 14, roundTrips: 14 }
+  createLimited: { statements: 12, roundTrips: 8 },
+  cancelLimited: { statements: 14, roundTrips: 9 }
 }
 
 it.live("operations send no more statements than these, and wait for no more responses", () =>
   Effect.gen(function*() {
-    const { costOf, database } = yield* RoundTrips.make
+    const { costOf, database } = yield* RoundTrips.makeWith(Pipelining.over)
     const costs = yield* Effect.gen(function*() {
       const { cancel, create, get } = yield* Generations
       const { charge, refund } = yield* Ledger.Ledger

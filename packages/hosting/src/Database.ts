@@ -1,6 +1,6 @@
 /** The database of a host: Postgres, or the embedded database in the data directory. */
-import { PgClient } from "@effect/sql-pg"
-import { Migrations } from "@kinora/persistence"
+import { PgClient, PgPool } from "@effect/sql-pg"
+import { Migrations, Pipelining } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { PgliteClient } from "@kinora/pglite"
 import { Context, Data, Duration, Effect, Layer, type Redacted } from "effect"
@@ -15,7 +15,10 @@ export interface DatabaseOptions {
   readonly url: Redacted.Redacted | undefined
   /** Directory of the embedded database. The caller holds its lock (`DataDirectory.acquire`). */
   readonly dataDirectory: string
-  /** Maximum number of connections to Postgres. Default 16. */
+  /**
+   * Maximum number of connections to Postgres, half of them for units of work. At least 3, since one of the others may listen
+   * only. Default 16.
+   */
   readonly maxConnections?: number | undefined
   /**
    * Time after which Postgres ends a statement. If a response is still outstanding after a
@@ -59,8 +62,8 @@ export class DatabaseLost extends Data.TaggedError("DatabaseLost")<{ readonly ca
 }
 
 /**
- * The database client. Statements of many fibers share connections (`multiplex`); a unit
- * of work has its own connection.
+ * The database client. Statements of many fibers share one half of the connections (`multiplex`); a unit
+ * of work has one of the other half for itself, and its statements share network writes (`Pipelining`).
  *
  * Postgres ends a statement after `statementMax`. If Postgres does not respond at all, the
  * connection is closed, and every statement on it fails as `unavailable`, also those of
@@ -148,13 +151,11 @@ const layerPostgres = (
       versionOfServer,
       connected(PgClient.layer({ ...connection(url), stream, maxConnections: 1 }))
     )
-    const client = PgClient.layer({
+    const options: PgClient.PgPoolConfig = {
       ...connection(url),
       connectTimeout: statement,
       stream,
-      maxConnections,
       multiplex: true,
-      multiplexConcurrency: 8,
       startupParameters: {
         statement_timeout: millisOf(statement),
         lock_timeout: millisOf(Duration.fromInputUnsafe(lockMax)),
@@ -162,7 +163,16 @@ const layerPostgres = (
         // Older servers refuse connections that set it.
         ...(version >= 170_000 && { transaction_timeout: millisOf(Duration.sum(unit, statement)) })
       }
-    })
+    }
+    const units = Math.floor(maxConnections / 2)
+    const client = PgClient.layerFrom(Effect.gen(function*() {
+      const client = yield* PgClient.make({
+        ...options,
+        maxConnections: maxConnections - units,
+        multiplexConcurrency: 8
+      })
+      return Pipelining.over(client, yield* PgPool.make({ ...options, maxConnections: units, multiplexConcurrency: 1 }))
+    }))
     return connected(client)
   }))
 

@@ -113,7 +113,7 @@ export const layerWork = ({ callbackOrigin, retention, sender, worker }: WorkOpt
         ...worker,
         callbackUrlOf: callbackOrigin === undefined
           ? undefined
-          : (id, expiresAt) => Callbacks.urlOf(signer, callbackOrigin, id, expiresAt)
+          : (id, expiresAt) => UrlSigner.urlOf(signer, callbackOrigin, Callbacks.pathOf(id), expiresAt)
       }))).pipe(StopDeadline.part("jobs")),
     StopDeadline.part("webhooks")(Webhook.layerWorker(sender)),
     StopDeadline.part("sweeps")(Work.layerSweeps(retention))

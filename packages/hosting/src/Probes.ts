@@ -14,6 +14,9 @@ export const findUrl = (settings: Keys.KeySettings): Effect.Effect<Option.Option
     Option.map((keys): ProbeUrl => {
       const signer = UrlSigner.make({ keys })
       return (origin, seconds) =>
-        Effect.map(DateTime.now, (now) => Probe.urlOf(signer, origin, seconds, DateTime.add(now, { minutes: 2 })))
+        Effect.map(
+          DateTime.now,
+          (now) => UrlSigner.urlOf(signer, origin, Probe.pathOf(seconds), DateTime.add(now, { minutes: 2 }))
+        )
     })
   )

@@ -1,13 +1,15 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
 import { Certificates, TcpProxy, TestDatabase } from "@kinora/testkit"
-import { Deferred, Effect, Fiber, FileSystem, Layer, Redacted, Result } from "effect"
+import { Deferred, Effect, Fiber, FileSystem, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { pipeline } from "node:stream"
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls"
 import * as Database from "../src/Database.ts"
+import { definitions } from "../src/internal/settings/definitions.ts"
 
 /** Builds the layers on a new database with a single migration. */
 const migrateWith = Effect.fnUntraced(function*(
@@ -41,6 +43,20 @@ it.live("applies no statement timeout to migrations, and limits to the statement
     assert.deepStrictEqual(seen, [{ statement: "0", lock: "300ms", idle: "1min", transaction: "0" }])
     const [limits] = yield* Effect.provide(Effect.flatMap(SqlClient.SqlClient, limitsOf), services)
     assert.deepStrictEqual(limits, { statement: "4s", lock: "300ms", idle: "1s", transaction: "14s" })
+  }).pipe(Effect.scoped))
+
+it.live("runs statements and units beside one that listens, with the fewest connections of the setting", () =>
+  Effect.gen(function*() {
+    const { database_pool_size: { schema } } = definitions
+    assert.isTrue(Result.isFailure(Schema.decodeUnknownResult(schema)("2")))
+    assert.isTrue(Result.isSuccess(Schema.decodeUnknownResult(schema)("3")))
+    const options = { url: Redacted.make(yield* TestDatabase.postgresUrl), dataDirectory: "unused", maxConnections: 3 }
+    yield* Effect.gen(function*() {
+      const pg = yield* PgClient.PgClient
+      yield* pg.listen("channel")
+      const unit = pg.withTransaction(Effect.andThen(pg`SELECT 1`, pg`SELECT pg_backend_pid() AS pid`))
+      assert.strictEqual((yield* Effect.all([unit, unit, pg`SELECT 1`], { concurrency: "unbounded" })).length, 3)
+    }).pipe(Effect.scoped, Effect.provide(Database.layer(options)))
   }).pipe(Effect.scoped))
 
 it.live("reports that the database was lost during a migration", () =>

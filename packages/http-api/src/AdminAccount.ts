@@ -36,12 +36,7 @@ export const AdminAccount = object("AdminAccount", "An account.", {
 export type AdminAccount = typeof AdminAccount.Type
 
 /** A page of accounts. */
-export const AdminAccountList = page(
-  "AdminAccountList",
-  "A page of accounts.",
-  AdminAccount,
-  "The accounts, newest first."
-)
+export const AdminAccountList = page("AdminAccountList", AdminAccount, "accounts, newest first")
 
 const email = field(
   Schema.String.check(Schema.isBetweenLength(1, 254)),

@@ -106,9 +106,4 @@ export const AdminGenerationDetail = object("AdminGenerationDetail", detail, {
 export type AdminGenerationDetail = typeof AdminGenerationDetail.Type
 
 /** A page of jobs, newest first. */
-export const AdminGenerationList = page(
-  "AdminGenerationList",
-  "A page of jobs, newest first.",
-  AdminGeneration,
-  "The jobs."
-)
+export const AdminGenerationList = page("AdminGenerationList", AdminGeneration, "jobs, newest first")

@@ -73,12 +73,7 @@ export const AdminTransactionList = object("AdminTransactionList", "The transact
 })
 
 /** A page of the transactions of an account. */
-export const AdminStatement = page(
-  "AdminStatement",
-  "A page of the transactions of an account, newest first.",
-  AdminTransaction,
-  "The transactions."
-)
+export const AdminStatement = page("AdminStatement", AdminTransaction, "the transactions of an account, newest first")
 
 /** Credits of a lot that can still be used. */
 export const AdminLotBalance = object("AdminLotBalance", "A lot that has credits and has not expired.", {

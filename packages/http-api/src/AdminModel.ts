@@ -34,7 +34,6 @@ export type AdminModel = typeof AdminModel.Type
 /** A page of models, in the order of the configuration, withdrawn ones last. */
 export const AdminModelList = page(
   "AdminModelList",
-  "A page of the models of the catalog.",
   AdminModel,
-  "The models, in the order of the configuration, withdrawn ones last."
+  "the models of the catalog, in the order of the configuration, withdrawn ones last"
 )

@@ -78,9 +78,4 @@ export const AdminAuditEntry = object("AdminAuditEntry", "A change that an opera
 })
 
 /** A page of the audit log. */
-export const AdminAuditList = page(
-  "AdminAuditList",
-  "A page of the audit log.",
-  AdminAuditEntry,
-  "The entries, newest first."
-)
+export const AdminAuditList = page("AdminAuditList", AdminAuditEntry, "the audit log, newest entries first")

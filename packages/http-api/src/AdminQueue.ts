@@ -21,7 +21,7 @@ export const AdminWorker = object("AdminWorker", "A worker that runs jobs.", {
 })
 
 /** A page of workers, by id. */
-export const AdminWorkerList = page("AdminWorkerList", "A page of workers, by id.", AdminWorker, "The workers.")
+export const AdminWorkerList = page("AdminWorkerList", AdminWorker, "workers, by id")
 
 const withSlot = {
   queued: int("The jobs that hold a slot and wait for a worker."),
@@ -41,12 +41,7 @@ export const AdminModelQueue = object("AdminModelQueue", "The jobs of a model th
 export type AdminModelQueue = typeof AdminModelQueue.Type
 
 /** A page of the queues of models, by the id of the model. */
-export const AdminModelQueueList = page(
-  "AdminModelQueueList",
-  "A page of queues, by the id of their model.",
-  AdminModelQueue,
-  "The queues."
-)
+export const AdminModelQueueList = page("AdminModelQueueList", AdminModelQueue, "queues, by the id of their model")
 
 /** The jobs of an account in a plan group that have not ended. */
 export const AdminLane = object("AdminLane", "The jobs of an account in a plan group that have not ended.", {
@@ -58,9 +53,4 @@ export const AdminLane = object("AdminLane", "The jobs of an account in a plan g
 })
 
 /** A page of lanes, by account and plan group. */
-export const AdminLaneList = page(
-  "AdminLaneList",
-  "A page of lanes, by account and plan group.",
-  AdminLane,
-  "The lanes."
-)
+export const AdminLaneList = page("AdminLaneList", AdminLane, "lanes, by account and plan group")

@@ -66,12 +66,7 @@ export const AdminMovement = object("AdminMovement", "A change of the balance of
 export type AdminMovement = typeof AdminMovement.Type
 
 /** A page of the changes of a balance. */
-export const AdminMovementList = page(
-  "AdminMovementList",
-  "A page of the changes of a balance.",
-  AdminMovement,
-  "The changes, newest first."
-)
+export const AdminMovementList = page("AdminMovementList", AdminMovement, "the changes of a balance, newest first")
 
 /** An address to which a customer returns. */
 const ReturnUrl = Schema.String.check(
@@ -119,9 +114,4 @@ export const AdminCheckout = object("AdminCheckout", "An open checkout.", {
 })
 
 /** A page of the payments of an account. */
-export const AdminPaymentList = page(
-  "AdminPaymentList",
-  "A page of the payments of an account.",
-  AdminPayment,
-  "The payments, newest first."
-)
+export const AdminPaymentList = page("AdminPaymentList", AdminPayment, "the payments of an account, newest first")

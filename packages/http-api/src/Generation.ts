@@ -79,7 +79,7 @@ export const Generation = object("Generation", "A job.", {
 export type Generation = typeof Generation.Type
 
 /** A page of jobs, newest first. */
-export const GenerationList = page("GenerationList", "A page of jobs, newest first.", Generation, "The jobs.")
+export const GenerationList = page("GenerationList", Generation, "jobs, newest first")
 /** See the schema of the same name. */
 export type GenerationList = typeof GenerationList.Type
 

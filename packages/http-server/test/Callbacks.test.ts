@@ -17,7 +17,7 @@ const makeCallback = Effect.gen(function*() {
   const id = yield* GenerationId.make
   const expiresAt = DateTime.add(yield* DateTime.now, { minutes: 5 })
   const called = yield* Callbacks.Callbacks.use(({ watch }) => watch(id))
-  return { id, expiresAt, called, path: Callbacks.urlOf(signer, "", id, expiresAt) }
+  return { id, expiresAt, called, path: UrlSigner.urlOf(signer, "", Callbacks.pathOf(id), expiresAt) }
 })
 
 it.effect("wakes the polls of exactly the job, any number of times, whatever the body says", () =>
@@ -43,7 +43,7 @@ it.effect("responds to everything else like to a path that does not exist", () =
     const foreign = UrlSigner.make({ keys: [Redacted.make("the key of another service with 32 bytes")] })
     const other = yield* GenerationId.make
     const content = signer.sign(`/v1/generations/${id}/content`, expiresAt)
-    const later = Callbacks.urlOf(signer, "", id, DateTime.add(expiresAt, { hours: 1 }))
+    const later = UrlSigner.urlOf(signer, "", Callbacks.pathOf(id), DateTime.add(expiresAt, { hours: 1 }))
     const wrong = [
       path.replace(id, other),
       forged(path),
@@ -53,7 +53,7 @@ it.effect("responds to everything else like to a path that does not exist", () =
       `${path}&sig=x`,
       path.split("?")[0]!,
       path.replace(id, "gen_x"),
-      Callbacks.urlOf(foreign, "", id, expiresAt),
+      UrlSigner.urlOf(foreign, "", Callbacks.pathOf(id), expiresAt),
       `/internal/callbacks/${id}?exp=${content.exp}&sig=${content.sig}`
     ]
     const { headers: _, ...unknown } = yield* send("POST", "/internal/nothing")
@@ -115,10 +115,10 @@ it.effect("writes no signature to logs and traces", () => {
   })
   return Effect.gen(function*() {
     const signer = yield* UrlSigner.UrlSigner
-    const path = Callbacks.urlOf(
+    const path = UrlSigner.urlOf(
       signer,
       "",
-      yield* GenerationId.make,
+      Callbacks.pathOf(yield* GenerationId.make),
       DateTime.add(yield* DateTime.now, { minutes: 5 })
     )
     const send = yield* Effect.provideService(Host.start(), Callbacks.Callbacks, broken)

@@ -9,7 +9,7 @@ import * as Host from "./Host.ts"
 
 const urlOf = Effect.fnUntraced(function*(seconds: number, keys?: string) {
   const signer = keys === undefined ? yield* UrlSigner.UrlSigner : UrlSigner.make({ keys: [Redacted.make(keys)] })
-  return Probe.urlOf(signer, "", seconds, DateTime.add(yield* DateTime.now, { minutes: 2 }))
+  return UrlSigner.urlOf(signer, "", Probe.pathOf(seconds), DateTime.add(yield* DateTime.now, { minutes: 2 }))
 })
 
 it.effect("is answered after its seconds, longer than other requests may take", () =>

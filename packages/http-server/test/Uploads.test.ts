@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { UploadError, Uploads } from "@kinora/generations"
+import { GenerationError, UploadError, Uploads } from "@kinora/generations"
 import { Generation as WireGeneration, Upload } from "@kinora/http-api"
 import { Bytes, Deferred, Duration, Effect, Fiber, Queue, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -163,7 +163,7 @@ it.effect("decodes at most a quarter of the concurrent uploads for one account",
 it.effect("returns 429 until the minute ends, if an image has more pixels than its account has left", () =>
   Effect.gen(function*() {
     const uploads = yield* Uploads.Uploads
-    const reason = new UploadError.InputPixelsExceeded({ perMinute: 500, retryAfter: Duration.millis(31_500) })
+    const reason = new GenerationError.InputPixelsExceeded({ perMinute: 500, retryAfter: Duration.millis(31_500) })
     const { upload } = yield* open().pipe(
       Effect.provideService(Uploads.Uploads, {
         ...uploads,

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
+import { Pipelining, UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,6 +13,8 @@ for (const [name, database] of TestDatabase.all) {
   contract(name, Backend.over(database))
   suite(name, Backend.over(database))
 }
+
+contract("Postgres, pipelined", Backend.over(TestDatabase.postgresWith(Pipelining.over)))
 
 const overPostgres = layerIdempotency.pipe(Layer.provideMerge(Backend.over(TestDatabase.postgres)))
 

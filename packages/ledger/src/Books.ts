@@ -37,24 +37,18 @@ import * as IdSequence from "./internal/IdSequence.ts"
 import * as Lots from "./internal/lots.ts"
 import * as Payments from "./internal/payments.ts"
 import * as Refunds from "./internal/refunds.ts"
+import type { CaptureRefusal, ChargeRefusal, HoldRefusal, RefundRefusal, ReleaseRefusal } from "./internal/refusals.ts"
 import * as LedgerError from "./LedgerError.ts"
 import { type Lot, LotId } from "./Lot.ts"
 import type { Transaction } from "./Transaction.ts"
 
 export type {
   CaptureCommand,
-  Captured,
   ChargeCommand,
-  Charged,
   GrantCommand,
-  Granted,
-  Held,
   HoldCommand,
-  Price,
   RefundCommand,
-  Refunded,
-  ReleaseCommand,
-  Released
+  ReleaseCommand
 } from "./internal/commands.ts"
 
 /** Books of some accounts: immutable, with the changes since they were loaded or saved. Treat as opaque. */
@@ -64,7 +58,7 @@ export interface Books extends State.BooksState {}
 export const charge = (
   books: Books,
   command: ChargeCommand
-): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
+): Decision<Books, Charged, ChargeRefusal> => {
   State.checkRequested(books, { ...command, kind: "charge" }, command.at)
   const account = State.accountOf(books, command.account)
   if (State.findTransaction(account, { ...command, kind: "charge" }) !== undefined) {
@@ -84,7 +78,7 @@ export const charge = (
  * charge had been smaller. Credits whose lot has expired become a new lot with the same purpose and labels. Its kind is
  * `refundKind`, or that of the expired lot if it is restricted.
  */
-export const refund = (books: Books, command: RefundCommand): Decision<Books, Refunded, LedgerError.RefundRefusal> => {
+export const refund = (books: Books, command: RefundCommand): Decision<Books, Refunded, RefundRefusal> => {
   const { account: name, at, part, reference } = command
   State.checkRequested(books, { account: name, kind: "charge", reference }, at)
   if (part !== undefined) Check.part(part)
@@ -143,7 +137,7 @@ export const grant = (books: Books, command: GrantCommand): Decision<Books, Gran
 }
 
 /** Takes credits from lots for a later charge, once per reference, in full or not at all. */
-export const hold: (books: Books, command: HoldCommand) => Decision<Books, Held, LedgerError.HoldRefusal> = Holds.hold
+export const hold: (books: Books, command: HoldCommand) => Decision<Books, Held, HoldRefusal> = Holds.hold
 
 /**
  * Charges credits of an open hold, and returns the rest. The lots that gave the credits pay in the order in which they gave
@@ -153,13 +147,13 @@ export const hold: (books: Books, command: HoldCommand) => Decision<Books, Held,
 export const capture: (
   books: Books,
   command: CaptureCommand
-) => Decision<Books, Captured, LedgerError.CaptureRefusal> = Holds.capture
+) => Decision<Books, Captured, CaptureRefusal> = Holds.capture
 
 /** Returns the credits of an open hold to the lots that gave them, as a refund does. */
 export const release: (
   books: Books,
   command: ReleaseCommand
-) => Decision<Books, Released, LedgerError.ReleaseRefusal> = Holds.release
+) => Decision<Books, Released, ReleaseRefusal> = Holds.release
 
 // -----------------------------------------------------------------------------
 // internal
@@ -182,7 +176,7 @@ const chargeCredits = (
   books: Books,
   command: ChargeCommand,
   amount: Extract<ChargeCommand["amount"], { readonly _tag: "Credits" }>
-): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
+): Decision<Books, Charged, ChargeRefusal> => {
   const account = State.accountOf(books, command.account)
   const at = State.storageTime(books, command.at)
   const payment = Payments.payFrom(books.lotRules, account.lots, amount, at)
@@ -198,7 +192,7 @@ const chargeQuota = (
   books: Books,
   command: ChargeCommand,
   amount: Extract<ChargeCommand["amount"], { readonly _tag: "Quota" }>
-): Decision<Books, Charged, LedgerError.ChargeRefusal> => {
+): Decision<Books, Charged, ChargeRefusal> => {
   const { amount: counts = 1, kind } = amount
   const account = State.accountOf(books, command.account)
   const at = State.storageTime(books, command.at)

@@ -15,7 +15,7 @@ export interface Hold {
   readonly account: string
   /** The reference of the command, and of the charge that captures the hold. */
   readonly reference: string
-  /** Credits that the lots gave. 0 to `Ledger.creditsMax`. */
+  /** Credits that the lots gave. 0 to 10^12. */
   readonly credits: number
   /** From this moment on the hold cannot be captured. */
   readonly expiresAt: DateTime.Utc

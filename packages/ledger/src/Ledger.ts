@@ -13,15 +13,17 @@ import type { SecureRandom } from "effect/crypto"
 import type * as Books from "./Books.ts"
 import { type Balances, check, findBalances } from "./internal/balances.ts"
 import * as Check from "./internal/check.ts"
+import type * as Commands from "./internal/commands.ts"
 import { expire } from "./internal/expire.ts"
 import { type ForgetCommand, type Forgotten, makeForget } from "./internal/forget.ts"
 import * as LoadedBooks from "./internal/loadedBooks.ts"
 import { type LotOptions, makeRules } from "./internal/lots.ts"
+import type { CaptureRefusal, ChargeRefusal, HoldRefusal, RefundRefusal, ReleaseRefusal } from "./internal/refusals.ts"
 import { revoke, type RevokeCommand, type Revoked } from "./internal/revokeLot.ts"
 import { makeSetOperations } from "./internal/setOperations.ts"
 import { findStatement, type Statement, type StatementRequest } from "./internal/statement.ts"
 import { type TrialBalance, trialBalanceOf } from "./internal/trialBalance.ts"
-import type { Discrepancy, Verification } from "./internal/verification.ts"
+import type { Verification } from "./internal/verification.ts"
 import { verify } from "./internal/verify.ts"
 import type * as LedgerError from "./LedgerError.ts"
 import { LedgerStore } from "./LedgerStore.ts"
@@ -29,8 +31,7 @@ import * as MemoryLedgerStore from "./MemoryLedgerStore.ts"
 import * as SqlLedgerStore from "./SqlLedgerStore.ts"
 import type { Transaction } from "./Transaction.ts"
 
-export type { Statement, StatementBalance, StatementLine, StatementRequest } from "./internal/statement.ts"
-export type { Balances, Discrepancy, ForgetCommand, Forgotten, RevokeCommand, Revoked, TrialBalance, Verification }
+export type { Balances, Statement, Verification }
 
 /** A call that fails with the refusal of its command. */
 type Single<Command, A> = (command: Command) => Effect.Effect<A, LedgerError.LedgerError | StorageError>
@@ -48,9 +49,9 @@ export class Ledger extends Context.Service<Ledger, {
    *
    * Fails with `InsufficientCredits`, `QuotaExceeded`, `AlreadyCharged`, or `AlreadyHeld` if the reference has an open hold.
    */
-  readonly charge: Single<Books.ChargeCommand, Books.Charged>
+  readonly charge: Single<Books.ChargeCommand, Commands.Charged>
   /** Charges in one unit of work, in order. A refused charge does not stop the others. */
-  readonly chargeAll: Many<Books.ChargeCommand, Books.Charged, LedgerError.ChargeRefusal>
+  readonly chargeAll: Many<Books.ChargeCommand, Commands.Charged, ChargeRefusal>
 
   /**
    * Fails with the refusal that `charge` would fail with now, `InsufficientCredits` or
@@ -68,14 +69,14 @@ export class Ledger extends Context.Service<Ledger, {
    * Fails with `UnknownCharge`. A part fails with `RefundExceedsCharge` if less is left of the charge, and with
    * `IndivisibleCharge` if the charge counted to a quota.
    */
-  readonly refund: Single<Books.RefundCommand, Books.Refunded>
+  readonly refund: Single<Books.RefundCommand, Commands.Refunded>
   /** Refunds in one unit of work, in order. */
-  readonly refundAll: Many<Books.RefundCommand, Books.Refunded, LedgerError.RefundRefusal>
+  readonly refundAll: Many<Books.RefundCommand, Commands.Refunded, RefundRefusal>
 
   /** Opens a lot once per reference. Shares units of work like `charge`. Fails with `GrantExpired`. */
-  readonly grant: Single<Books.GrantCommand, Books.Granted>
+  readonly grant: Single<Books.GrantCommand, Commands.Granted>
   /** Opens lots in one unit of work, in order. */
-  readonly grantAll: Many<Books.GrantCommand, Books.Granted, LedgerError.GrantExpired>
+  readonly grantAll: Many<Books.GrantCommand, Commands.Granted, LedgerError.GrantExpired>
 
   /**
    * Takes credits from lots as a charge does, once per reference, until they are captured or released, or the hold expires.
@@ -84,9 +85,9 @@ export class Ledger extends Context.Service<Ledger, {
    * Fails with `InsufficientCredits`, `AlreadyHeld`, `AlreadyCharged`, `HoldExpired` or `TooManyHolds`. Dies if the hold would
    * last longer than `holdLifetimeMax`.
    */
-  readonly hold: Single<Books.HoldCommand, Books.Held>
+  readonly hold: Single<Books.HoldCommand, Commands.Held>
   /** Holds credits in one unit of work, in order. */
-  readonly holdAll: Many<Books.HoldCommand, Books.Held, LedgerError.HoldRefusal>
+  readonly holdAll: Many<Books.HoldCommand, Commands.Held, HoldRefusal>
 
   /**
    * Charges at most the credits of a hold, from the lots that gave them, and returns the rest to these lots. The charge has the
@@ -95,18 +96,18 @@ export class Ledger extends Context.Service<Ledger, {
    * Fails with `UnknownHold`, with `HoldEnded` if the hold was released or has expired, with `CaptureExceedsHold`, with
    * `CaptureDiffers` if it was captured with other credits, and with `AlreadyCharged`.
    */
-  readonly capture: Single<Books.CaptureCommand, Books.Captured>
+  readonly capture: Single<Books.CaptureCommand, Commands.Captured>
   /** Captures in one unit of work, in order. */
-  readonly captureAll: Many<Books.CaptureCommand, Books.Captured, LedgerError.CaptureRefusal>
+  readonly captureAll: Many<Books.CaptureCommand, Commands.Captured, CaptureRefusal>
 
   /**
    * Returns the credits of a hold to the lots that gave them. Idempotent. Shares units of work like `charge`.
    *
    * Fails with `UnknownHold`, and with `HoldEnded` if the hold was captured.
    */
-  readonly release: Single<Books.ReleaseCommand, Books.Released>
+  readonly release: Single<Books.ReleaseCommand, Commands.Released>
   /** Releases in one unit of work, in order. */
-  readonly releaseAll: Many<Books.ReleaseCommand, Books.Released, LedgerError.ReleaseRefusal>
+  readonly releaseAll: Many<Books.ReleaseCommand, Commands.Released, ReleaseRefusal>
 
   /**
    * Closes a lot before it expires: what is left in it is booked as expired. Idempotent. Fails with `UnknownLot`.
@@ -194,9 +195,6 @@ export class Ledger extends Context.Service<Ledger, {
    */
   readonly trialBalance: Effect.Effect<TrialBalance, StorageError>
 }>()("@kinora/ledger/Ledger") {}
-
-/** The maximum number of credits of one lot or one charge: 10^12. */
-export const creditsMax: number = Check.creditsMax
 
 /** Options of a ledger. */
 export interface LedgerOptions extends LotOptions {

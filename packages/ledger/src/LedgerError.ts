@@ -124,21 +124,6 @@ export class CaptureDiffers extends Schema.TaggedError<CaptureDiffers>("@kinora/
   }
 ) {}
 
-/** Reasons to refuse a charge. */
-export type ChargeRefusal = InsufficientCredits | QuotaExceeded | AlreadyCharged | AlreadyHeld
-
-/** Reasons to refuse a refund. */
-export type RefundRefusal = UnknownCharge | RefundExceedsCharge | IndivisibleCharge
-
-/** Reasons to refuse a hold. */
-export type HoldRefusal = InsufficientCredits | AlreadyHeld | AlreadyCharged | HoldExpired | TooManyHolds
-
-/** Reasons to refuse the capture of a hold. */
-export type CaptureRefusal = UnknownHold | HoldEnded | CaptureExceedsHold | CaptureDiffers | AlreadyCharged
-
-/** Reasons to refuse the release of a hold. */
-export type ReleaseRefusal = UnknownHold | HoldEnded
-
 /** The ledger refused a command. Nothing was changed. */
 export class LedgerError extends Rejection.define<LedgerError>("@kinora/ledger/LedgerError")(
   "LedgerError",

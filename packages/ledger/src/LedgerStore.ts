@@ -5,26 +5,7 @@ import type * as Stored from "./internal/stored.ts"
 import type { Moved } from "./internal/trialBalance.ts"
 import type { Transaction } from "./Transaction.ts"
 
-export type {
-  Audited,
-  AuditQuery,
-  BalancesQuery,
-  Changes,
-  Expired,
-  ForgetQuery,
-  ForgottenRows,
-  FoundBalances,
-  Loaded,
-  LoadQuery,
-  LotChange,
-  OpenHolds,
-  QuotaChange,
-  QuotaCount,
-  TransactionName,
-  TransactionsQuery
-} from "./internal/stored.ts"
 export { StaleBooks } from "./internal/stored.ts"
-export type { Moved } from "./internal/trialBalance.ts"
 
 /** Stores accounts, lots, counters and transactions. */
 export class LedgerStore extends Context.Service<LedgerStore, {

@@ -45,6 +45,3 @@ export const defaultKinds = {
   addon: { rank: 2 },
   trial: { rank: 3, restricted: true }
 } as const satisfies Readonly<Record<string, LotKind>>
-
-/** The maximum number of labels of a lot. */
-export const labelsMax = 8

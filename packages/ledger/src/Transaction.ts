@@ -23,7 +23,6 @@ import type { TransactionId } from "./internal/ids.ts"
 import type { Metadata } from "./internal/metadata.ts"
 
 export { TransactionId } from "./internal/ids.ts"
-export { bytesMax as metadataBytesMax, depthMax as metadataDepthMax, type Metadata } from "./internal/metadata.ts"
 
 /** A booked movement of one account. There is at most one per kind, reference and part. */
 export interface Transaction {

@@ -13,8 +13,11 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { DateTime, type Duration, Effect, Layer } from "effect"
 import type * as Books from "./Books.ts"
+import type * as Commands from "./internal/commands.ts"
+import type { Forgotten } from "./internal/forget.ts"
 import { errorOf } from "./internal/promise/errors.ts"
 import { inputs } from "./internal/promise/inputs.ts"
+import type { Revoked } from "./internal/revokeLot.ts"
 import * as Service from "./Ledger.ts"
 import type { LedgerError as Refusal } from "./LedgerError.ts"
 import { LotId } from "./Lot.ts"
@@ -48,8 +51,8 @@ export type CreateLedgerOptions = Storage & Service.LedgerOptions & {
 }
 
 /** The price of a charge: credits of lots, or an amount of a daily quota. */
-export type Amount =
-  | Books.Price
+type Amount =
+  | Commands.Price
   | {
     /** The name of the quota, the maximum per UTC day, and how much the charge counts, by default 1. */
     readonly quota: Omit<Extract<Books.ChargeCommand["amount"], { readonly _tag: "Quota" }>, "_tag">
@@ -113,39 +116,39 @@ export interface Ledger extends AsyncDisposable {
    */
   readonly charge: (
     command: Call & Amount & Pick<Books.ChargeCommand, "account" | "reference" | "metadata">
-  ) => Promise<Plain<Books.Charged>>
+  ) => Promise<Plain<Commands.Charged>>
   /** Throws the error that `charge` would throw now. Reserves nothing. */
   readonly check: (command: Call & Amount & { readonly account: string }) => Promise<void>
   /**
    * Refunds all that is left of a charge, or a part of it once. Throws `UnknownChargeError`, `RefundExceedsChargeError` or
    * `IndivisibleChargeError`.
    */
-  readonly refund: (command: Call & Omit<Books.RefundCommand, "at">) => Promise<Plain<Books.Refunded>>
+  readonly refund: (command: Call & Omit<Books.RefundCommand, "at">) => Promise<Plain<Commands.Refunded>>
   /** Opens a lot once per reference. Throws `GrantExpiredError`. */
-  readonly grant: (command: Grant) => Promise<Plain<Books.Granted>>
+  readonly grant: (command: Grant) => Promise<Plain<Commands.Granted>>
   /**
    * Takes credits from lots until they are captured or released, or the hold expires. Throws `InsufficientCreditsError`,
    * `AlreadyHeldError`, `AlreadyChargedError`, `HoldExpiredError` or `TooManyHoldsError`.
    */
-  readonly hold: (command: Hold) => Promise<Plain<Books.Held>>
+  readonly hold: (command: Hold) => Promise<Plain<Commands.Held>>
   /**
    * Charges at most the credits of a hold, and returns the rest. Throws `UnknownHoldError`, `HoldEndedError`,
    * `CaptureExceedsHoldError`, `CaptureDiffersError` or `AlreadyChargedError`.
    */
-  readonly capture: (command: Call & Omit<Books.CaptureCommand, "at">) => Promise<Plain<Books.Captured>>
+  readonly capture: (command: Call & Omit<Books.CaptureCommand, "at">) => Promise<Plain<Commands.Captured>>
   /** Returns the credits of a hold. Throws `UnknownHoldError`, and `HoldEndedError` if it was captured. */
-  readonly release: (command: Call & Omit<Books.ReleaseCommand, "at">) => Promise<Plain<Books.Released>>
+  readonly release: (command: Call & Omit<Books.ReleaseCommand, "at">) => Promise<Plain<Commands.Released>>
   /** Closes a lot before it expires. Throws `UnknownLotError`. */
   readonly revoke: (
     command: Call & { readonly account: string; readonly lot: string }
-  ) => Promise<Plain<Service.Revoked>>
+  ) => Promise<Plain<Revoked>>
   /**
    * Erases an account: its holds and lots are ended, its name and its references are replaced by random ones, and metadata is
    * deleted. Repeat a call that was ended early. `limit` is the maximum number of transactions in one unit of work. Default 500.
    */
   readonly forget: (
     command: Call & { readonly account: string; readonly limit?: number | undefined }
-  ) => Promise<Service.Forgotten>
+  ) => Promise<Forgotten>
   /** Returns the balances of an account. */
   readonly balances: (query: Call & { readonly account: string }) => Promise<Plain<Service.Balances>>
   /** Returns transactions of an account, newest first. */

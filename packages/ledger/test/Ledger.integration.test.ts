@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { DatabaseTime, type StorageError } from "@kinora/persistence"
+import { DatabaseTime, Pipelining, type StorageError } from "@kinora/persistence"
 import { SkewedClock, TestDatabase } from "@kinora/testkit"
 import { DateTime, Effect, Result, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -46,7 +46,9 @@ const countStatements = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effe
   return statements
 })
 
-for (const [name, database, callers] of TestDatabase.all) {
+const pipelined = ["Postgres, pipelined", TestDatabase.postgresWith(Pipelining.over), 400] as const
+
+for (const [name, database, callers] of [...TestDatabase.all, pipelined]) {
   PartialRefundsContract.suite(name, Backends.over(database))
   LedgerTransactionsContract.suite(name, Backends.over(database), callers)
 

@@ -4,8 +4,8 @@ import type { UnitOfWork } from "@kinora/persistence"
 import { Effect, type Layer } from "effect"
 import type { GrantCommand } from "../src/Books.ts"
 import { chargeOf, defectOf, grantOf, holdOf, newAccount, noon } from "../src/internal/contract/commands.ts"
+import { labelsMax } from "../src/internal/lots.ts"
 import { Ledger, type LedgerOptions } from "../src/Ledger.ts"
-import { labelsMax } from "../src/Lot.ts"
 
 /** The options of the suite. */
 export const options: LedgerOptions = {

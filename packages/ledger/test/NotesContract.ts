@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import type { UnitOfWork } from "@kinora/persistence"
 import { Effect, type Layer } from "effect"
+import { creditsMax } from "../src/internal/check.ts"
 import {
   chargeOf,
   defectOf,
@@ -11,11 +12,11 @@ import {
   noon,
   quotaChargeOf
 } from "../src/internal/contract/commands.ts"
-import { creditsMax, Ledger } from "../src/Ledger.ts"
-import { type Metadata, metadataBytesMax, metadataDepthMax } from "../src/Transaction.ts"
+import { bytesMax, depthMax, type Metadata } from "../src/internal/metadata.ts"
+import { Ledger } from "../src/Ledger.ts"
 
 /** The text of the longest metadata. */
-const text = "x".repeat(metadataBytesMax - JSON.stringify({ text: "" }).length)
+const text = "x".repeat(bytesMax - JSON.stringify({ text: "" }).length)
 
 const nested = (levels: number): Metadata => levels === 1 ? {} : { inside: nested(levels - 1) }
 
@@ -23,7 +24,7 @@ const cyclic: { self?: unknown } = {}
 cyclic.self = cyclic
 
 /** Objects that share others, so that their JSON is long. */
-const shared = Array.from({ length: metadataDepthMax - 2 }).reduce<unknown>((one) => Array(60).fill(one), null)
+const shared = Array.from({ length: depthMax - 2 }).reduce<unknown>((one) => Array(60).fill(one), null)
 
 const failing = new Proxy({ secret: "of a caller" }, {
   get: () => {
@@ -48,9 +49,9 @@ const invalid: ReadonlyArray<readonly [name: string, value: unknown]> = [
   ["a NUL in a name", { "a\0b": 1 }],
   ["a lone surrogate", { value: "\ud800" }],
   ["a cycle", cyclic],
-  ["a large array", { value: Array(metadataBytesMax).fill(0) }],
+  ["a large array", { value: Array(bytesMax).fill(0) }],
   ["shared objects", { value: shared }],
-  ["one level too many", nested(metadataDepthMax + 1)],
+  ["one level too many", nested(depthMax + 1)],
   ["one byte too many", { text: `${text}x` }],
   ["one byte too many in a character of two", { text: `é${text.slice(1)}` }],
   ["a failing proxy", failing],

@@ -62,7 +62,7 @@ export const make = <Payload>(options: CronScheduleOptions<Payload>): CronSchedu
 }
 
 /** Options for `layer`. */
-export interface CronSchedulesOptions {
+interface CronSchedulesOptions {
   /** At most 100, with different names. */
   readonly schedules: ReadonlyArray<CronSchedule>
 }

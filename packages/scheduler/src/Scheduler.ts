@@ -39,8 +39,6 @@ import { SchedulerStore } from "./SchedulerStore.ts"
 import * as SqlSchedulerStore from "./SqlSchedulerStore.ts"
 import * as Wakeup from "./Wakeup.ts"
 
-export type { ForgetCommand, Forgotten }
-
 /** Schedules jobs. */
 export class Scheduler extends Context.Service<
   Scheduler,

@@ -28,35 +28,7 @@ import type {
 import type { Advance, HandledSchedule } from "./internal/ticks.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 
-export type { StoredDelayed } from "./internal/delays.ts"
-export type { LanesChanges, PlacedJob, Promotion, Retried } from "./internal/laneChanges.ts"
-export type { GroupCounters, JobPlace, LaneCounters, LanesState, NewJob } from "./internal/loadedLanes.ts"
 export { LaneMoved, StaleLanes } from "./internal/loadedLanes.ts"
-export type { Release } from "./internal/requests.ts"
-export type { StatusReads } from "./internal/statusReads.ts"
-export type {
-  AloneQuestion,
-  Applied,
-  Checkpoint,
-  ClaimTerms,
-  Drift,
-  LaneSelection,
-  LaneStatus,
-  LeaseTerms,
-  NewLease,
-  Offer,
-  Queue,
-  RefillTerms,
-  Renewal,
-  Rescued,
-  RescueTerms,
-  Settled,
-  StoreRequest,
-  Swapped,
-  WorkerSelection,
-  WorkerStatus
-} from "./internal/storeTypes.ts"
-export type { Advance, HandledSchedule } from "./internal/ticks.ts"
 
 /** Stores jobs and lanes. Each method except `load`, `recount`, `apply`, `swap` and `forgetLanes` is one atomic step. */
 export class SchedulerStore extends Context.Service<

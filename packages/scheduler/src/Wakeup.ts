@@ -18,8 +18,8 @@ export class Wakeup extends Context.Service<
   }
 >()("@kinora/scheduler/Wakeup") {}
 
-/** Hooks to other processes. */
-export interface WakeupOptions extends Waking.WakingOptions {
+/** Options of `layerWith`: hooks to other processes. */
+interface WakeupOptions extends Waking.WakingOptions {
   /** Notifies other processes when the surrounding unit commits. Runs in each unit that queues jobs. A failure undoes the unit. */
   readonly announce?: Effect.Effect<void, StorageError> | undefined
 }

@@ -14,11 +14,12 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { Context, type Duration, Effect, Layer, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as CronSchedule from "./CronSchedule.ts"
+import type { Forgotten } from "./internal/makeForget.ts"
 import { errorOf } from "./internal/promise/errors.ts"
 import { type Handlers, handlersOf, kindOf } from "./internal/promise/handlers.ts"
 import { inputs } from "./internal/promise/inputs.ts"
 import { scheduleOf, type ScheduleOptions, type Schedules } from "./internal/promise/schedules.ts"
-import type { CapCommand, Delay, Enqueue } from "./internal/requests.ts"
+import type { CapCommand, Delay, Enqueue, ForgetCommand } from "./internal/requests.ts"
 import type * as Store from "./internal/storeTypes.ts"
 import type { ClaimedJob, JobAddress, JobStatus } from "./Job.ts"
 import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
@@ -40,8 +41,8 @@ export {
   SchedulerError,
   TimeLimitExceededError
 } from "./internal/promise/errors.ts"
-export type { Handler, Handlers, Job, JobContext } from "./internal/promise/handlers.ts"
-export type { Schedule, ScheduleOptions, Schedules } from "./internal/promise/schedules.ts"
+export type { Handler, Job, JobContext } from "./internal/promise/handlers.ts"
+export type { Schedule, Schedules } from "./internal/promise/schedules.ts"
 
 /** Options of `createScheduler`: the storage, and the options of the service. */
 export type CreateSchedulerOptions = Storage & Service.SchedulerOptions & Wakeup.NotificationOptions
@@ -104,7 +105,7 @@ export interface Scheduler extends AsyncDisposable {
    * Deletes the jobs and lanes of a group. Leaves running jobs, unless `abort` is set, and returns how many are left. Repeat a call
    * that was ended early. `limit` is the maximum number of rows in one unit of work. Default 1,000.
    */
-  readonly forget: (command: CallOptions & Service.ForgetCommand) => Promise<Service.Forgotten>
+  readonly forget: (command: CallOptions & ForgetCommand) => Promise<Forgotten>
   /** Sets the number of slots of a lane, and its weight. Returns the jobs that got a slot. */
   readonly setCap: (command: CallOptions & CapCommand) => Promise<{ readonly promoted: ReadonlyArray<string> }>
   /** Gives slots of jobs that no worker claims to jobs that one claims. Call it every few seconds if kinds have pools. */

@@ -1,10 +1,9 @@
 /** Jobs of other processes start because of notifications: no worker here polls. */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { PgProgram, TestDatabase } from "@kinora/testkit"
+import { PgPool, PgProgram, TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { Pool } from "pg"
 import { createScheduler, type CreateSchedulerOptions, type Scheduler } from "../src/promise.ts"
 import { startsJobsOfOthers } from "./NotificationsStory.ts"
 
@@ -156,7 +155,7 @@ describe("createScheduler", () => {
   })
 
   it("leaves the only connection of a pool to its statements", async () => {
-    const pool = new Pool({ connectionString: program.url, max: 1 })
+    const pool = PgPool.make(program.url, 1)
     const scheduler = await createScheduler({ pool, schema: "single" })
     const { until } = await startWorker(scheduler)
     await scheduler.enqueue(commandOf("alone"))
@@ -166,7 +165,7 @@ describe("createScheduler", () => {
   })
 
   it("leaves a connection of a pool to the statements of several schedulers, which poll", async () => {
-    const pool = new Pool({ connectionString: program.url, max: 2 })
+    const pool = PgPool.make(program.url, 2)
     const first = await createScheduler({ pool, schema: "first" })
     const second = await createScheduler({ pool, schema: "second" })
     const [ofFirst, ofSecond] = [await startWorker(first), await startWorker(second)]

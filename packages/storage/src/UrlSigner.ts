@@ -65,6 +65,12 @@ export const make = (options: UrlSignerOptions): UrlSigner["Service"] => {
   }
 }
 
+/** Returns the signed URL of a path on an origin without a trailing slash. Tracing redacts `sig` by default. */
+export const urlOf = (signer: UrlSigner["Service"], origin: string, path: string, expiresAt: DateTime.Utc): string => {
+  const { exp, sig } = signer.sign(path, expiresAt)
+  return `${origin}${path}?exp=${exp}&sig=${sig}`
+}
+
 /** Provides a signer. */
 export const layer = (options: UrlSignerOptions): Layer.Layer<UrlSigner> => Layer.sync(UrlSigner, () => make(options))
 

@@ -22,6 +22,14 @@ it.effect("verifies a signed path until the second of its expiry", () =>
     assert.strictEqual(verify(path, pair, at(9_999)), "Expired")
   }))
 
+it.effect("returns the URL of a path with its pair", () =>
+  Effect.sync(() => {
+    const signer = UrlSigner.make({ keys: [newKey] })
+    const url = new URL(UrlSigner.urlOf(signer, "https://files.example", path, at(2_000)))
+    assert.strictEqual(`${url.origin}${url.pathname}`, `https://files.example${path}`)
+    assert.deepStrictEqual(Object.fromEntries(url.searchParams), { ...signer.sign(path, at(2_000)) })
+  }))
+
 it.effect("is the base64url HMAC-SHA256 of a text with a purpose line", () =>
   Effect.sync(() => {
     const { sign } = UrlSigner.make({ keys: [newKey] })

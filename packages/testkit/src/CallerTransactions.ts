@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import postgres from "postgres"
 import * as Programs from "./internal/callerPrograms.ts"
+import * as PgPool from "./PgPool.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
 export type { Adapters, Open, Program } from "./internal/callerPrograms.ts"
@@ -46,7 +47,7 @@ export const runRequests = async <Tx>(
 export const open = Effect.fnUntraced(function*<Tx>(driver: Driver<Tx>) {
   const url = yield* TestDatabase.postgresUrl
   const pool = yield* Effect.acquireRelease(
-    Effect.sync(() => Programs.poolOf(url)),
+    Effect.sync(() => PgPool.make(url, 10)),
     (pool) => Effect.promise(() => pool.end())
   )
   yield* Effect.promise(() => pool.query("CREATE TABLE request (id text PRIMARY KEY, account text NOT NULL)"))

@@ -3,7 +3,8 @@
  * and rows of its own beside those of a package.
  */
 import { Effect, Exit, Scope } from "effect"
-import { Pool, type PoolClient } from "pg"
+import type { Pool, PoolClient } from "pg"
+import * as PgPool from "./PgPool.ts"
 import { postgresUrl } from "./TestDatabase.ts"
 
 /** The program, on an empty database with the table `work (id text PRIMARY KEY)`. */
@@ -30,10 +31,7 @@ export const requestsCommitted = 450
 export const open = async (): Promise<PgProgram> => {
   const scope = Effect.runSync(Scope.make())
   const url = await Effect.runPromise(Scope.provide(postgresUrl, scope))
-  const pool = new Pool({ connectionString: url, max: 20 })
-  // Tests terminate sessions, and the database is dropped before the sockets of the pool are closed.
-  pool.on("connect", (client) => client.on("error", () => {}))
-  pool.on("error", () => {})
+  const pool = PgPool.make(url, 20)
   await pool.query("CREATE TABLE work (id text PRIMARY KEY)")
   const inTransaction = transactionsOf(pool)
   return {

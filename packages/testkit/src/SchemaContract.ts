@@ -1,6 +1,7 @@
 /** A suite for services with promises whose tables can be in a schema. */
-import { Pool, type PoolClient } from "pg"
+import type { Pool, PoolClient } from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as PgPool from "./PgPool.ts"
 import * as PgProgram from "./PgProgram.ts"
 
 /** A service, and what a test does with it. */
@@ -86,7 +87,7 @@ const open = async () => {
   const program = await PgProgram.open()
   const url = new URL(program.url)
   url.searchParams.set("options", "-c search_path=nowhere")
-  const pool = poolOf(url)
+  const pool = PgPool.make(url.href)
   return {
     pool,
     /** Opens a pool whose role may use the rows of a schema, and nothing else. */
@@ -99,7 +100,7 @@ const open = async () => {
       const limited = new URL(url)
       limited.username = role
       limited.password = "limited"
-      const limitedPool = poolOf(limited)
+      const limitedPool = PgPool.make(limited.href)
       return {
         pool: limitedPool,
         [Symbol.asyncDispose]: async () => {
@@ -114,14 +115,6 @@ const open = async () => {
       await program.close()
     }
   }
-}
-
-/** Opens a pool whose sessions may end before it does, since the database is dropped before its sockets are closed. */
-const poolOf = (url: URL): Pool => {
-  const pool = new Pool({ connectionString: url.href })
-  pool.on("connect", (client) => client.on("error", () => {}))
-  pool.on("error", () => {})
-  return pool
 }
 
 /** Lists the relations, functions, types and schemas of a database, other than those of Postgres and of these schemas. */

@@ -1,5 +1,5 @@
 /** Databases for test suites. Each suite gets an empty one that is dropped when the suite ends. */
-import { PgClient } from "@effect/sql-pg"
+import { PgClient, PgPool } from "@effect/sql-pg"
 import { PgliteClient } from "@kinora/pglite"
 import { Clock, Effect, Layer, Redacted, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -20,21 +20,41 @@ export type TestDatabase = Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, 
 const onLiveClock = <A, E, R>(layer: Layer.Layer<A, E, R>) =>
   Layer.provide(layer, Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))
 
-const clientOf = (database?: string) => {
+/** `Pipelining.over` of `@kinora/persistence`, which depends on this package. */
+export type Pipeline = (client: PgClient.PgClient, pool: PgPool.PgPool) => PgClient.PgClient
+
+/** Connects to a database. With `pipeline`, transactions have half of the connections. */
+export const connected = (options: PgClient.PgPoolConfig, pipeline?: Pipeline): TestDatabase =>
+  onLiveClock(
+    pipeline === undefined ? PgClient.layer(options) : PgClient.layerFrom(Effect.gen(function*() {
+      const maxConnections = Math.ceil((options.maxConnections ?? 10) / 2)
+      const client = yield* PgClient.make({ ...options, maxConnections })
+      return pipeline(
+        client,
+        yield* PgPool.make({ ...options, maxConnections, multiplex: true, multiplexConcurrency: 1 })
+      )
+    }))
+  )
+
+const clientOf = (database?: string, pipeline?: Pipeline) => {
   const url = new URL(inject("postgresUrl"))
   if (database !== undefined) url.pathname = `/${database}`
-  return PgClient.layer({
+  return connected({
     url: Redacted.make(url.href),
     maxConnections: 16,
     stream: () => InFlight.connect(url.hostname, Number(url.port))
-  })
+  }, pipeline)
 }
 
+/** Provides a database on the Postgres server of the run, through a client whose transactions pipeline if `pipeline` is given. */
+export const postgresWith = (pipeline?: Pipeline): TestDatabase =>
+  Layer.unwrap(Effect.map(Effect.suspend(() => emptyDatabase), (name) => clientOf(name, pipeline))).pipe(
+    Layer.provide(Layer.suspend(() => clientOf())),
+    onLiveClock
+  )
+
 /** Provides a database on the Postgres server of the run. */
-export const postgres: TestDatabase = Layer.unwrap(Effect.gen(function*() {
-  const name = yield* emptyDatabase
-  return clientOf(name)
-})).pipe(Layer.provide(Layer.suspend(() => clientOf())), onLiveClock)
+export const postgres: TestDatabase = postgresWith()
 
 /** Creates a database on the Postgres server of the run and returns its URL, for processes that connect themselves. */
 export const postgresUrl: Effect.Effect<string, SqlError.SqlError, Scope.Scope> = Effect.gen(function*() {

@@ -7,7 +7,7 @@ import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
 import { given, optionalText } from "./flags.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
-import { page, pageQuery, showPage } from "./page.ts"
+import { page, pageQuery, showList } from "./page.ts"
 import { showSignInLink } from "./showSignInLink.ts"
 
 /** Shows an account. */
@@ -56,7 +56,7 @@ const list = operatorCommand(
         ...pageQuery({ cursor, limit })
       }
     })
-    yield* showPage(page, [
+    yield* showList(page, [
       { title: "ACCOUNT", value: ({ id }) => id },
       { title: "E-MAIL", value: ({ email }) => email },
       { title: "STATUS", value: ({ status }) => status },

@@ -4,7 +4,7 @@ import { Command } from "effect/cli"
 import * as Output from "../Output.ts"
 import { given, optionalDate, optionalText } from "./flags.ts"
 import { operatorCommand } from "./operatorCommand.ts"
-import { page, pageQuery, showPage } from "./page.ts"
+import { page, pageQuery, showList } from "./page.ts"
 
 const list = operatorCommand(
   "list",
@@ -30,7 +30,7 @@ const list = operatorCommand(
         ...pageQuery({ cursor, limit })
       }
     })
-    yield* showPage(page, [
+    yield* showList(page, [
       { title: "TIME", value: ({ at }) => Output.time(at) },
       { title: "ACTOR", value: ({ actor }) => actor },
       { title: "ROLE", value: ({ role }) => role ?? "-" },

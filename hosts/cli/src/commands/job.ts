@@ -7,7 +7,7 @@ import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
 import { given, optionalDate, optionalText } from "./flags.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
-import { page, pageQuery, showPage } from "./page.ts"
+import { page, pageQuery, showList } from "./page.ts"
 
 const job = Argument.String("job").pipe(Argument.withDescription("Id of the job, gen_…"))
 
@@ -104,7 +104,7 @@ const list = operatorCommand(
         ...pageQuery({ cursor, limit })
       }
     })
-    yield* showPage(page, [
+    yield* showList(page, [
       { title: "JOB", value: ({ id }) => id },
       { title: "MODEL", value: ({ model }) => model },
       { title: "PLAN", value: ({ plan }) => plan },
@@ -137,7 +137,7 @@ const search = operatorCommand(
         ...pageQuery({ cursor, limit })
       }
     })
-    yield* showPage(page, [
+    yield* showList(page, [
       { title: "JOB", value: ({ id }) => id },
       { title: "ACCOUNT", value: ({ account }) => account },
       { title: "MODEL", value: ({ model }) => model },

@@ -7,6 +7,7 @@ import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
 import { budgetFlags, budgetOf, limitsOf, requireLimit } from "./keyBudget.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
+import { showList } from "./page.ts"
 
 const key = Argument.String("key").pipe(Argument.withDescription("Id of the key, key_…"))
 
@@ -118,20 +119,17 @@ const list = operatorCommand(
   { account },
   Effect.fnUntraced(function*(operator, { account }) {
     const keys = yield* operator.keys.listKeys({ params: { id: yield* idOf(operator, account) } })
-    yield* Output.show(
-      keys,
-      Output.table(keys.data, [
-        { title: "KEY", value: ({ id }) => id },
-        { title: "NAME", value: ({ name }) => name },
-        { title: "PREFIX", value: ({ prefix }) => prefix },
-        { title: "CREATED", value: (key) => Output.time(key.created_at) },
-        { title: "LAST USED", value: (key) => Output.time(key.last_used_at) },
-        { title: "EXPIRES", value: (key) => Output.time(key.expires_at) },
-        { title: "REVOKED", value: (key) => Output.time(key.revoked_at) },
-        { title: "RESTRICTED TO", value: restrictedTo },
-        { title: "BUDGET", value: (key) => limitsOf(key).join(", ") || "-" }
-      ], "The account has no keys.")
-    )
+    yield* showList(keys, [
+      { title: "KEY", value: ({ id }) => id },
+      { title: "NAME", value: ({ name }) => name },
+      { title: "PREFIX", value: ({ prefix }) => prefix },
+      { title: "CREATED", value: (key) => Output.time(key.created_at) },
+      { title: "LAST USED", value: (key) => Output.time(key.last_used_at) },
+      { title: "EXPIRES", value: (key) => Output.time(key.expires_at) },
+      { title: "REVOKED", value: (key) => Output.time(key.revoked_at) },
+      { title: "RESTRICTED TO", value: restrictedTo },
+      { title: "BUDGET", value: (key) => limitsOf(key).join(", ") || "-" }
+    ], "The account has no keys.")
   })
 )
 

@@ -8,7 +8,7 @@ import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
 import { optionalText } from "./flags.ts"
 import { operatorCommand } from "./operatorCommand.ts"
-import { page, pageQuery, showPage } from "./page.ts"
+import { page, pageQuery, showList } from "./page.ts"
 
 type Verification = typeof AdminVerification.Type
 
@@ -87,16 +87,13 @@ const bookings = operatorCommand(
   { job: Argument.String("job").pipe(Argument.withDescription("Id of the job, gen_…")) },
   Effect.fnUntraced(function*(operator, { job }) {
     const found = yield* operator.ledger.listBookings({ params: { id: job } })
-    yield* Output.show(
-      found,
-      Output.table(found.data, [
-        { title: "TRANSACTION", value: ({ id }) => id },
-        { title: "KIND", value: ({ kind }) => kind },
-        { title: "AMOUNT", value: ({ amount }) => amount, isNumber: true },
-        { title: "TIME", value: (transaction) => Output.time(transaction.created_at) },
-        { title: "ENTRIES", value: entriesOf }
-      ], "The job has no bookings.")
-    )
+    yield* showList(found, [
+      { title: "TRANSACTION", value: ({ id }) => id },
+      { title: "KIND", value: ({ kind }) => kind },
+      { title: "AMOUNT", value: ({ amount }) => amount, isNumber: true },
+      { title: "TIME", value: (transaction) => Output.time(transaction.created_at) },
+      { title: "ENTRIES", value: entriesOf }
+    ], "The job has no bookings.")
   })
 )
 
@@ -128,7 +125,7 @@ const statement = operatorCommand(
       params,
       query: pageQuery({ cursor, limit })
     })
-    yield* showPage(page, transactionColumns, "The account has no bookings.")
+    yield* showList(page, transactionColumns, "The account has no bookings.")
   })
 )
 

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as Output from "../Output.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
-import { page, pageQuery, showPage } from "./page.ts"
+import { page, pageQuery, showList } from "./page.ts"
 
 const model = Argument.String("model").pipe(Argument.withDescription("Id of the model"))
 
@@ -25,7 +25,7 @@ const list = operatorCommand(
   page("models"),
   Effect.fnUntraced(function*(operator, { cursor, limit }) {
     const models = yield* operator.models.listModels({ query: pageQuery({ cursor, limit }) })
-    yield* showPage(models, columns, "The service has no models.")
+    yield* showList(models, columns, "The service has no models.")
   })
 )
 

@@ -5,6 +5,7 @@ import { DateTime, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
+import { showList } from "./page.ts"
 import { showSignInLink } from "./showSignInLink.ts"
 
 const id = Argument.String("operator").pipe(Argument.withDescription("Id of the operator, opr_…"))
@@ -59,19 +60,16 @@ const list = operatorCommand(
   {},
   Effect.fnUntraced(function*(operator) {
     const operators = yield* operator.operators.listOperators()
-    yield* Output.show(
-      operators,
-      Output.table(operators.data, [
-        { title: "OPERATOR", value: ({ id }) => id },
-        { title: "NAME", value: ({ name }) => name },
-        { title: "ROLE", value: ({ role }) => role },
-        { title: "PREFIX", value: ({ prefix }) => prefix },
-        { title: "CREATED", value: (operator) => Output.time(operator.created_at) },
-        { title: "LAST USED", value: (operator) => Output.time(operator.last_used_at) },
-        { title: "EXPIRES", value: (operator) => Output.time(operator.expires_at) },
-        { title: "REVOKED", value: (operator) => Output.time(operator.revoked_at) }
-      ], "The service has no operators besides KINORA_ADMIN_TOKEN.")
-    )
+    yield* showList(operators, [
+      { title: "OPERATOR", value: ({ id }) => id },
+      { title: "NAME", value: ({ name }) => name },
+      { title: "ROLE", value: ({ role }) => role },
+      { title: "PREFIX", value: ({ prefix }) => prefix },
+      { title: "CREATED", value: (operator) => Output.time(operator.created_at) },
+      { title: "LAST USED", value: (operator) => Output.time(operator.last_used_at) },
+      { title: "EXPIRES", value: (operator) => Output.time(operator.expires_at) },
+      { title: "REVOKED", value: (operator) => Output.time(operator.revoked_at) }
+    ], "The service has no operators besides KINORA_ADMIN_TOKEN.")
   })
 )
 
@@ -122,17 +120,14 @@ const sessions = operatorCommand(
   { operator: owner },
   Effect.fnUntraced(function*(operator, { operator: id }) {
     const sessions = yield* operator.sessions.listOperatorSessions({ params: { id } })
-    yield* Output.show(
-      sessions,
-      Output.table(sessions.data, [
-        { title: "SESSION", value: ({ id }) => id },
-        { title: "ADDRESS", value: ({ address }) => address },
-        { title: "SIGNED IN", value: (session) => Output.time(session.created_at) },
-        { title: "LAST USED", value: (session) => Output.time(session.seen_at) },
-        { title: "ENDS", value: (session) => Output.time(session.expires_at) },
-        { title: "DEVICE", value: ({ device }) => device ?? "-" }
-      ], "The operator has no sessions.")
-    )
+    yield* showList(sessions, [
+      { title: "SESSION", value: ({ id }) => id },
+      { title: "ADDRESS", value: ({ address }) => address },
+      { title: "SIGNED IN", value: (session) => Output.time(session.created_at) },
+      { title: "LAST USED", value: (session) => Output.time(session.seen_at) },
+      { title: "ENDS", value: (session) => Output.time(session.expires_at) },
+      { title: "DEVICE", value: ({ device }) => device ?? "-" }
+    ], "The operator has no sessions.")
   })
 )
 

@@ -1,4 +1,4 @@
-/** Flags and output of lists with pages. */
+/** Output of lists, and flags of those with pages. */
 import type { Option } from "effect"
 import * as Output from "../Output.ts"
 import { given, intBetween, optionalText } from "./flags.ts"
@@ -20,17 +20,15 @@ export const pageQuery = (
   { cursor, limit }: { readonly limit: number; readonly cursor: Option.Option<string> }
 ) => ({ limit, ...given({ cursor }) })
 
-/** Shows a page as a table, and how to get the next one. */
-export const showPage = <Row>(
-  page: { readonly data: ReadonlyArray<Row>; readonly next_cursor: string | null },
+/** Shows a list as a table, or `nothing` if it is empty. If it is a page, shows how to get the next one. */
+export const showList = <Row>(
+  list: { readonly data: ReadonlyArray<Row>; readonly next_cursor?: string | null },
   columns: ReadonlyArray<Output.Column<Row>>,
   nothing: string
 ) => {
-  const table = Output.table(page.data, columns, nothing)
-  return Output.show(
-    page,
-    page.next_cursor === null ? table : `${table}\nMore: --cursor ${argumentOf(page.next_cursor)}`
-  )
+  const table = Output.table(list.data, columns, nothing)
+  const { next_cursor: next = null } = list
+  return Output.show(list, next === null ? table : `${table}\nMore: --cursor ${argumentOf(next)}`)
 }
 
 // -----------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import * as Output from "../Output.ts"
 import { idOf } from "./accountArgument.ts"
 import { optionalText } from "./flags.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
-import { page, pageQuery, showPage } from "./page.ts"
+import { page, pageQuery, showList } from "./page.ts"
 
 const show = operatorCommand(
   "show",
@@ -13,7 +13,7 @@ const show = operatorCommand(
   page("models"),
   Effect.fnUntraced(function*(operator, { cursor, limit }) {
     const queues = yield* operator.queue.getQueue({ query: pageQuery({ cursor, limit }) })
-    yield* showPage(queues, [
+    yield* showList(queues, [
       { title: "MODEL", value: ({ model }) => model },
       { title: "KIND", value: ({ kind }) => kind ?? "-" },
       { title: "PENDING", value: ({ pending }) => pending, isNumber: true },
@@ -39,7 +39,7 @@ const lanes = operatorCommand(
         ...pageQuery({ cursor, limit })
       }
     })
-    yield* showPage(page, [
+    yield* showList(page, [
       { title: "ACCOUNT", value: ({ account }) => account },
       { title: "PLAN", value: ({ plan }) => plan },
       { title: "SLOTS", value: ({ slots }) => slots, isNumber: true },
@@ -62,7 +62,7 @@ const listWorkers = operatorCommand(
   page("workers"),
   Effect.fnUntraced(function*(operator, { cursor, limit }) {
     const page = yield* operator.queue.listWorkers({ query: pageQuery({ cursor, limit }) })
-    yield* showPage(page, [
+    yield* showList(page, [
       { title: "WORKER", value: ({ id }) => id },
       { title: "NAME", value: ({ name }) => name },
       { title: "STATUS", value: ({ status }) => status },

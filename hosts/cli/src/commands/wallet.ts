@@ -7,7 +7,7 @@ import type { Operator } from "../Operator.ts"
 import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
 import { operatorCommand } from "./operatorCommand.ts"
-import { page, pageQuery, showPage } from "./page.ts"
+import { page, pageQuery, showList } from "./page.ts"
 import { reference, referenceOf } from "./reference.ts"
 
 /** Returns an amount such as `29` or `29.50` in cents, without the rounding of floating-point numbers. */
@@ -88,7 +88,7 @@ const list = operatorCommand(
       params: { id: yield* idOf(operator, account) },
       query: pageQuery({ cursor, limit })
     })
-    yield* showPage(page, [
+    yield* showList(page, [
       { title: "TIME", value: (movement) => Output.time(movement.created_at) },
       { title: "KIND", value: ({ kind }) => kind },
       { title: "AMOUNT", value: (movement) => Output.dollars(movement.usd_cents), isNumber: true },
@@ -137,7 +137,7 @@ const checkouts = operatorCommand(
       params: { id: yield* idOf(operator, account) },
       query: pageQuery({ cursor, limit })
     })
-    yield* showPage(page, [
+    yield* showList(page, [
       { title: "TIME", value: (payment) => Output.time(payment.created_at) },
       { title: "PAYMENT", value: ({ id }) => id },
       { title: "AMOUNT", value: (payment) => Output.dollars(payment.amount_usd_cents), isNumber: true },

@@ -7,6 +7,7 @@ import * as Output from "../Output.ts"
 import { account, idOf } from "./accountArgument.ts"
 import { given, intBetween, optionalText } from "./flags.ts"
 import { confirm, operatorCommand } from "./operatorCommand.ts"
+import { showList } from "./page.ts"
 
 const endpoint = Argument.String("endpoint").pipe(Argument.withDescription("Id of the endpoint, whep_…"))
 
@@ -46,15 +47,12 @@ const list = operatorCommand(
   { account },
   Effect.fnUntraced(function*(operator, { account }) {
     const found = yield* operator.webhooks.listWebhookEndpoints({ params: { id: yield* idOf(operator, account) } })
-    yield* Output.show(
-      found,
-      Output.table(found.data, [
-        { title: "ENDPOINT", value: ({ id }) => id },
-        { title: "STATUS", value: ({ status }) => status },
-        { title: "TYPES", value: ({ types }) => types?.join(",") ?? "all" },
-        { title: "URL", value: ({ url }) => url }
-      ], "The account has no webhook endpoints.")
-    )
+    yield* showList(found, [
+      { title: "ENDPOINT", value: ({ id }) => id },
+      { title: "STATUS", value: ({ status }) => status },
+      { title: "TYPES", value: ({ types }) => types?.join(",") ?? "all" },
+      { title: "URL", value: ({ url }) => url }
+    ], "The account has no webhook endpoints.")
   })
 )
 
@@ -119,17 +117,14 @@ const sends = operatorCommand(
   Effect.fnUntraced(function*(operator, input) {
     const params = { id: yield* idOf(operator, input.account), endpoint_id: input.endpoint }
     const found = yield* operator.webhooks.listWebhookSends({ params })
-    yield* Output.show(
-      found,
-      Output.table(found.data, [
-        { title: "TIME", value: ({ at }) => Output.time(at) },
-        { title: "DELIVERY", value: (send) => send.delivery_id },
-        { title: "TYPE", value: ({ type }) => type },
-        { title: "ATTEMPT", value: ({ attempt }) => attempt, isNumber: true },
-        { title: "OUTCOME", value: ({ reason }) => reason },
-        { title: "MS", value: (send) => send.duration_ms, isNumber: true }
-      ], "Nothing was sent.")
-    )
+    yield* showList(found, [
+      { title: "TIME", value: ({ at }) => Output.time(at) },
+      { title: "DELIVERY", value: (send) => send.delivery_id },
+      { title: "TYPE", value: ({ type }) => type },
+      { title: "ATTEMPT", value: ({ attempt }) => attempt, isNumber: true },
+      { title: "OUTCOME", value: ({ reason }) => reason },
+      { title: "MS", value: (send) => send.duration_ms, isNumber: true }
+    ], "Nothing was sent.")
   })
 )
 
@@ -146,18 +141,15 @@ const deliveries = operatorCommand(
       params: { id: yield* idOf(operator, account), endpoint_id: endpoint },
       query: given({ before })
     })
-    yield* Output.show(
-      found,
-      Output.table(found.data, [
-        { title: "DELIVERY", value: ({ id }) => id },
-        { title: "TYPE", value: ({ type }) => type },
-        { title: "JOB", value: ({ subject }) => subject ?? "-" },
-        { title: "STATUS", value: ({ status }) => status },
-        { title: "FAILED", value: (delivery) => delivery.failed_sends, isNumber: true },
-        { title: "CREATED", value: (delivery) => Output.time(delivery.created_at) },
-        { title: "NEXT ATTEMPT", value: (delivery) => Output.time(delivery.due_at) }
-      ], "There are no deliveries.")
-    )
+    yield* showList(found, [
+      { title: "DELIVERY", value: ({ id }) => id },
+      { title: "TYPE", value: ({ type }) => type },
+      { title: "JOB", value: ({ subject }) => subject ?? "-" },
+      { title: "STATUS", value: ({ status }) => status },
+      { title: "FAILED", value: (delivery) => delivery.failed_sends, isNumber: true },
+      { title: "CREATED", value: (delivery) => Output.time(delivery.created_at) },
+      { title: "NEXT ATTEMPT", value: (delivery) => Output.time(delivery.due_at) }
+    ], "There are no deliveries.")
   })
 )
 

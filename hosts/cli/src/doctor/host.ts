@@ -36,7 +36,7 @@ const checkDatabase = (settings: Settings.Settings) => {
     return Effect.succeed([Finding.skipped("database", "the embedded database belongs to the process that uses it")])
   }
   const checks = Effect.all([checkServer(settings), checkSchema, checkClock])
-  return Effect.provide(checks, Layer.fresh(Database.layer({ url, dataDirectory, maxConnections: 1 }))).pipe(
+  return Effect.provide(checks, Layer.fresh(Database.layer({ url, dataDirectory, maxConnections: 3 }))).pipe(
     Effect.catchTag(
       "DatabaseUnavailable",
       ({ message }) =>

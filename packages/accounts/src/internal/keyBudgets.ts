@@ -37,7 +37,7 @@ export const makeBudgets = (store: AccountStore["Service"]) => {
       author: KeyBudget.BudgetAuthor
     ) {
       if (Option.isSome(key.revokedAt) || hasExpired(key.terms, yield* DateTime.now)) {
-        return yield* refuse(new AccountsError.KeyEnded({ account, key: key.id }))
+        return yield* refuse(new AccountsError.KeyEnded({ owner: account, id: key.id }))
       }
       const record: ApiKey = yield* withBudget(account, key)
       const { budget: former, line } = record

@@ -2,15 +2,14 @@
 import type { ApiKeysErrorReason } from "@kinora/api-keys/ApiKeysError"
 import type { Failure } from "@kinora/api-keys/Keys"
 import { Effect } from "effect"
-import type { AccountId } from "../Account.ts"
 import * as AccountsError from "../AccountsError.ts"
 import { isName, nameCharsMax } from "../ApiKey.ts"
 import { refuse } from "./accountChanges.ts"
 
 /** Fails with the refusals of accounts. Dies if the owner, the author or the metadata of a key is invalid. */
-export const translated = <A>(account: AccountId, effect: Effect.Effect<A, Failure>) =>
+export const translated = <A>(effect: Effect.Effect<A, Failure>) =>
   Effect.catchTag(effect, "ApiKeysError", (error) => {
-    const reason = reasonOf(account, error.reason)
+    const reason = reasonOf(error.reason)
     return reason === undefined ? Effect.die(error) : Effect.fail(refuse(reason))
   })
 
@@ -22,17 +21,12 @@ export const validName = (name: string) =>
 // internal
 // -----------------------------------------------------------------------------
 
-const reasonOf = (
-  account: AccountId,
-  reason: ApiKeysErrorReason
-): AccountsError.AccountsErrorReason | undefined => {
+const reasonOf = (reason: ApiKeysErrorReason): AccountsError.AccountsErrorReason | undefined => {
   switch (reason._tag) {
     case "KeyNotFound":
-      return new AccountsError.KeyNotFound({ account, key: reason.id })
     case "KeyEnded":
-      return new AccountsError.KeyEnded({ account, key: reason.id })
     case "TooManyKeys":
-      return new AccountsError.TooManyKeys({ account, keysMax: reason.keysMax })
+      return reason
     case "NameInvalid":
       return new AccountsError.KeyNameInvalid({ charsMax: reason.charsMax })
     case "TermsInvalid":

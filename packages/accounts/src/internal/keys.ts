@@ -47,7 +47,6 @@ export const makeKeys = Effect.fnUntraced(function*({ accounts: { get, open }, e
         const limits = yield* validBudget({ ...KeyBudget.unlimited, ...budget })
         yield* lock(account)
         const { key, record } = yield* translated(
-          account,
           keys.create({ owner: account, name, terms: allTerms, metadata: metadataOf(allTerms), createdBy })
         )
         const lineBudget = { budget: limits, budgetMax: budgetAuthor === "operator" ? limits : KeyBudget.unlimited }
@@ -59,32 +58,32 @@ export const makeKeys = Effect.fnUntraced(function*({ accounts: { get, open }, e
 
     rollKey: Effect.fn("Accounts.rollKey")(function*(account, id, overlap, createdBy = null) {
       yield* lock(account)
-      const { key, record } = yield* translated(account, keys.roll({ owner: account, id, overlap, createdBy }))
+      const { key, record } = yield* translated(keys.roll({ owner: account, id, overlap, createdBy }))
       return { key, record: yield* withBudget(account, record) }
     }, atomically),
 
     changeBudget: Effect.fn("Accounts.changeBudget")(function*(account, key, limits, author = "operator") {
       yield* open(account)
-      return yield* changeOf(account, yield* translated(account, keys.get(account, key)), limits, author)
+      return yield* changeOf(account, yield* translated(keys.get(account, key)), limits, author)
     }, atomically),
 
     renameKey: Effect.fn("Accounts.renameKey")(function*(account, key, name) {
       yield* validName(name)
       yield* open(account)
-      return yield* withBudget(account, yield* translated(account, keys.rename(account, key, name)))
+      return yield* withBudget(account, yield* translated(keys.rename(account, key, name)))
     }, atomically),
 
     listKeys: Effect.fn("Accounts.listKeys")(function*(account) {
       yield* get(account)
-      return yield* withBudgets(account, yield* translated(account, keys.list(account)))
+      return yield* withBudgets(account, yield* translated(keys.list(account)))
     }),
 
     getKey: Effect.fn("Accounts.getKey")(function*(account, key) {
-      return yield* withBudget(account, yield* translated(account, keys.get(account, key)))
+      return yield* withBudget(account, yield* translated(keys.get(account, key)))
     }),
 
     revokeKey: Effect.fn("Accounts.revokeKey")(function*(account, key) {
-      return yield* withBudget(account, yield* translated(account, keys.revoke(account, key)))
+      return yield* withBudget(account, yield* translated(keys.revoke(account, key)))
     }, atomically),
 
     deleteRevokedKeys: Effect.fn("Accounts.deleteRevokedKeys")((age, limit) => keys.deleteEnded(age, limit))

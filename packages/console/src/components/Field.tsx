@@ -59,6 +59,13 @@ export const TextField = (
   </Field>
 )
 
+/** The part of a field that its form owns: the text, the problem with it, and the reaction to another text. */
+export interface FormText {
+  readonly value: string
+  readonly error: string | undefined
+  readonly onChange: (text: string) => void
+}
+
 /** A labelled number, which is required. At least 1 by default. */
 export const NumberField = ({ min = 1, ...props }: {
   readonly label: string
@@ -71,23 +78,8 @@ export const NumberField = ({ min = 1, ...props }: {
 }) => <TextField type="number" min={min} required {...props} />
 
 /** A labelled e-mail address. */
-export const EmailField = ({ error, help, onChange, value }: {
-  readonly help?: ReactNode
-  readonly error: string | undefined
-  readonly value: string
-  readonly onChange: (email: string) => void
-}) => (
-  <TextField
-    label="E-mail address"
-    type="email"
-    required
-    maxLength={254}
-    autoComplete="off"
-    help={help}
-    error={error}
-    value={value}
-    onChange={onChange}
-  />
+export const EmailField = (props: FormText & { readonly help?: ReactNode }) => (
+  <TextField label="E-mail address" type="email" required maxLength={254} autoComplete="off" {...props} />
 )
 
 /** A labelled choice from a list. */

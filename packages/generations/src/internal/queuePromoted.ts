@@ -1,4 +1,5 @@
 /** Stores that generations left the queue of their lane. */
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect } from "effect"
 import { Changes } from "../Changes.ts"
@@ -13,7 +14,7 @@ export const makeQueuePromoted = Effect.gen(function*() {
 
   return Effect.fnUntraced(function*(promoted: ReadonlyArray<GenerationId>) {
     if (promoted.length === 0) return
-    yield* store.queue(promoted)
+    yield* Pipelining.atCommit(store.queue(promoted))
     yield* afterCommit(changes.publish(promoted))
   })
 })

@@ -48,8 +48,8 @@ const tasks: ReadonlyArray<{ readonly task: string; readonly kinora: Solution; r
   },
   {
     task: "Webhooks in the transaction of an own row, with a receiver",
-    kinora: { directory: "packages/webhooks", files: ["example/promise.ts"], modules },
-    peer: "not run: the server of Svix is not on npm"
+    kinora: { directory: comparison, files: ["src/kinoraWebhooks.ts"], modules },
+    peer: { directory: comparison, files: ["src/svix.ts"], modules: /^svix$/ }
   },
   {
     task: "A client, and its tests with Vitest against a whole service",
@@ -79,7 +79,7 @@ interface Outcome {
 }
 
 /** The sections of the page, by task. */
-const sections = { charges: "Ledgers", limits: "Limits", keys: "API keys", jobs: "Jobs" }
+const sections = { charges: "Ledgers", limits: "Limits", keys: "API keys", jobs: "Jobs", events: "Webhooks" }
 
 const readOutcomes = async (): Promise<ReadonlyArray<Outcome>> =>
   JSON.parse(await readFile(new URL(`${comparison}/outcomes.json`, root), "utf8"))

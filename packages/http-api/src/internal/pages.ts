@@ -4,10 +4,10 @@ import { PageSize } from "../Scalar.ts"
 import { Cursor } from "./cursor.ts"
 import { list, nullable, object, optionalParameter } from "./fields.ts"
 
-/** A page of a list under its name in the OpenAPI document. `data` describes the items and their order. */
-export const page = <Item extends Schema.Top>(identifier: string, description: string, item: Item, data: string) =>
-  object(identifier, description, {
-    data: list(item, data),
+/** A page of a list under its name in the OpenAPI document. `items` names them and their order, such as "accounts, newest first". */
+export const page = <Item extends Schema.Top>(identifier: string, item: Item, items: string) =>
+  object(identifier, `A page of ${items}.`, {
+    data: list(item, "The items of the page."),
     next_cursor: nullable(Schema.String, "The `cursor` of the next page; `null` on the last page.")
   })
 

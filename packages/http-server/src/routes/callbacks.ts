@@ -29,7 +29,7 @@ export const layer = (options: HttpServerOptions) =>
       const { exp, sig } = yield* HttpServerRequest.ParsedSearchParams
       const id = GenerationId.parse((yield* HttpRouter.params)["id"] ?? "")
       const isSigned = id !== undefined && typeof exp === "string" && typeof sig === "string"
-      const verdict = isSigned ? Callbacks.verify(signer, id, { exp, sig }, yield* DateTime.now) : "Wrong"
+      const verdict = isSigned ? signer.verify(Callbacks.pathOf(id), { exp, sig }, yield* DateTime.now) : "Wrong"
       if (request.method === "POST" && verdict === "Valid" && id !== undefined) {
         yield* callbacks.publish([id])
         return accepted

@@ -33,7 +33,7 @@ export const layer = (options: HttpServerOptions) =>
       const { exp, sig } = yield* HttpServerRequest.ParsedSearchParams
       const seconds = (yield* HttpRouter.params)["seconds"] ?? ""
       const isSigned = typeof exp === "string" && typeof sig === "string"
-      const verdict = isSigned ? Probe.verify(signer, seconds, { exp, sig }, yield* DateTime.now) : "Wrong"
+      const verdict = isSigned ? signer.verify(Probe.pathOf(seconds), { exp, sig }, yield* DateTime.now) : "Wrong"
       if (verdict === "Valid" && Number(seconds) <= Probe.secondsMax) return yield* wait(Number(seconds))
       // The signature of an expired URL is not a guess.
       if (verdict === "Wrong") yield* countFailure(yield* currentRequest)

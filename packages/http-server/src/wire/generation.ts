@@ -2,7 +2,7 @@
 import type { File, Generation } from "@kinora/generations/Generation"
 import { isFinal } from "@kinora/generations/Generation"
 import type * as Wire from "@kinora/http-api/Generation"
-import type { UrlSigner } from "@kinora/storage"
+import { UrlSigner } from "@kinora/storage"
 import { DateTime } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 
@@ -86,11 +86,8 @@ export const toWire = (
 }
 
 /** Signs a URL of a file that is valid until a time. */
-export const linkTo = (id: string, file: File, expiresAt: DateTime.Utc, { baseUrl, signer }: Links): string => {
-  const path = filePathOf(id, file)
-  const { exp, sig } = signer.sign(path, expiresAt)
-  return `${baseUrl}${path}?exp=${exp}&sig=${sig}`
-}
+export const linkTo = (id: string, file: File, expiresAt: DateTime.Utc, { baseUrl, signer }: Links): string =>
+  UrlSigner.urlOf(signer, baseUrl, filePathOf(id, file), expiresAt)
 
 // -----------------------------------------------------------------------------
 // internal

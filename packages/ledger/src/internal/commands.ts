@@ -7,7 +7,7 @@ import type { Metadata } from "./metadata.ts"
 
 /** Credits to take from lots, all or nothing, and which lots may pay. */
 export interface Price {
-  /** 0 to `Ledger.creditsMax`. */
+  /** 0 to 10^12. */
   readonly credits: number
   /** The use of the credits. Lots with this purpose may pay besides those without one. 1 to 64 characters. */
   readonly purpose?: string | undefined
@@ -19,7 +19,7 @@ export interface Price {
 interface Noted {
   /**
    * JSON that is stored with the transaction of the command and returned by `entries`. The ledger does not interpret it. A
-   * repeated command does not replace it. At most `Transaction.metadataBytesMax` bytes.
+   * repeated command does not replace it. At most 4,096 bytes.
    */
   readonly metadata?: Metadata | undefined
 }
@@ -37,9 +37,9 @@ export interface ChargeCommand extends Noted {
       readonly _tag: "Quota"
       /** The name of the quota, for example `image`. 1 to 64 characters. */
       readonly kind: string
-      /** The maximum that is counted per UTC day. 0 to `Ledger.creditsMax`. */
+      /** The maximum that is counted per UTC day. 0 to 10^12. */
       readonly limit: number
-      /** How much the charge counts. 1 to `Ledger.creditsMax`. Default 1. */
+      /** How much the charge counts. 1 to 10^12. Default 1. */
       readonly amount?: number | undefined
     }
   readonly at: DateTime.Utc
@@ -67,12 +67,12 @@ export interface GrantCommand extends Noted {
   readonly reference: string
   /** One of the kinds that the ledger was created with. */
   readonly kind: string
-  /** 1 to `Ledger.creditsMax`. */
+  /** 1 to 10^12. */
   readonly credits: number
   readonly expiresAt: DateTime.Utc
   /** If set, the lot pays only for charges and holds with this purpose. 1 to 64 characters. */
   readonly purpose?: string | undefined
-  /** Names that charges return if the lot pays. Up to `Lot.labelsMax` different ones of 1 to 64 characters. Default: none. */
+  /** Names that charges return if the lot pays. Up to 8 different ones of 1 to 64 characters. Default: none. */
   readonly labels?: ReadonlyArray<string> | undefined
   readonly at: DateTime.Utc
 }

@@ -9,12 +9,13 @@ import * as Check from "./check.ts"
 import type { CaptureCommand, Captured, Held, HoldCommand, ReleaseCommand, Released } from "./commands.ts"
 import { type EndCommand, endHold } from "./endHold.ts"
 import * as Payments from "./payments.ts"
+import type { CaptureRefusal, HoldRefusal, ReleaseRefusal } from "./refusals.ts"
 
 /** `hold` of `Books`. */
 export const hold = (
   books: State.BooksState,
   command: HoldCommand
-): Decision<State.BooksState, Held, LedgerError.HoldRefusal> => {
+): Decision<State.BooksState, Held, HoldRefusal> => {
   const { account: name, reference } = command
   const { account, at, found } = findRequested(books, command)
   if (found !== undefined) return Result.fail(alreadyHeld(found, at))
@@ -41,7 +42,7 @@ export const hold = (
 export const capture = (
   books: State.BooksState,
   command: CaptureCommand
-): Decision<State.BooksState, Captured, LedgerError.CaptureRefusal> => {
+): Decision<State.BooksState, Captured, CaptureRefusal> => {
   const { reference } = command
   if (command.credits !== undefined) Check.credits("A capture", command.credits, 0)
   const { account, at, found } = findRequested(books, command)
@@ -68,7 +69,7 @@ export const capture = (
 export const release = (
   books: State.BooksState,
   command: ReleaseCommand
-): Decision<State.BooksState, Released, LedgerError.ReleaseRefusal> => {
+): Decision<State.BooksState, Released, ReleaseRefusal> => {
   const { reference } = command
   const { found } = findRequested(books, command)
   if (found === undefined) return Result.fail(new LedgerError.UnknownHold({ reference }))

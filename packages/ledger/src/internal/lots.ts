@@ -1,6 +1,6 @@
 /** Which lots pay, and in what order. */
 import { type DateTime, Order } from "effect"
-import { defaultKinds, labelsMax, type Lot, type LotKind } from "../Lot.ts"
+import { defaultKinds, type Lot, type LotKind } from "../Lot.ts"
 import * as Check from "./check.ts"
 import type { Price } from "./commands.ts"
 
@@ -16,6 +16,9 @@ export interface LotOptions {
    */
   readonly refundKind?: string | undefined
 }
+
+/** The maximum number of labels of a lot. */
+export const labelsMax = 8
 
 /** The rules that follow from the options. */
 export interface LotRules {

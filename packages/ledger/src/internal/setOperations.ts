@@ -1,5 +1,5 @@
 /** Charges, refunds, grants and holds: sets in one unit of work, and single calls that are folded into sets. */
-import { Decision, Folding } from "@kinora/persistence"
+import { Decision, Folding, Pipelining } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Result } from "effect"
@@ -22,7 +22,7 @@ export const makeSetOperations = Effect.fnUntraced(
         if (commands.length === 0) return []
         const loaded = yield* books.load({ ...requestOf(commands), ...spanOf(commands) })
         const { results, state } = Decision.all(loaded, commands, decide)
-        yield* books.save(state)
+        yield* Pipelining.atCommit(books.save(state))
         return results
       }).pipe(atomically)
 

@@ -23,7 +23,7 @@ export interface StatementRequest {
 }
 
 /** A transaction of a statement. */
-export interface StatementLine {
+interface StatementLine {
   readonly transaction: Transaction
   /** Amounts that it added to the balance. A transaction of a quota adds nothing. */
   readonly change: StatementBalance

@@ -6,6 +6,7 @@
  */
 import { type Cause, Duration } from "effect"
 import type { SqlError } from "effect/sql"
+import { CommitNotSent } from "./committed.ts"
 import { sqlErrorsIn, sqlStateOf } from "./sqlErrors.ts"
 
 /**
@@ -16,6 +17,10 @@ export const lostMax = Duration.seconds(4)
 
 /** Returns whether the work failed because its connection was lost. A connection that cannot be opened does not count. */
 export const isIn = (cause: Cause.Cause<unknown>): boolean => sqlErrorsIn(cause).some(isLost)
+
+/** Returns whether the connection was lost before `COMMIT` was sent, although the unit had begun to commit. */
+export const isUnsentIn = (cause: Cause.Cause<unknown>): boolean =>
+  sqlErrorsIn(cause).some(({ reason }) => reason.cause instanceof CommitNotSent)
 
 // -----------------------------------------------------------------------------
 // internal

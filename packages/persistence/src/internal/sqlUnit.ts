@@ -101,7 +101,9 @@ const runsAgain = (
 ): boolean => {
   if (LockTimeout.isIn(cause)) return nowMillis() < lockedUntil
   if (run >= reruns) return false
-  return failure?.reason === "conflict" || (!isCommitting && LostConnection.isIn(cause) && nowMillis() < lostUntil)
+  if (failure?.reason === "conflict") return true
+  const wasCommitSent = isCommitting && !LostConnection.isUnsentIn(cause)
+  return !wasCommitSent && LostConnection.isIn(cause) && nowMillis() < lostUntil
 }
 
 /** Waits 4 ms, doubled with each run (up to 64 ms) and spread by half, so that transactions that conflicted do not run again at the same time. */

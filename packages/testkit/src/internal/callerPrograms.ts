@@ -4,8 +4,9 @@ import { drizzle as drizzlePostgres } from "drizzle-orm/postgres-js"
 import { sql as drizzleSql } from "drizzle-orm/sql"
 import createKnex, { type Knex } from "knex"
 import { CamelCasePlugin, CompiledQuery, Kysely, PostgresDialect, type Transaction } from "kysely"
-import { Pool, type PoolClient } from "pg"
+import type { PoolClient } from "pg"
 import postgres from "postgres"
+import * as PgPool from "../PgPool.ts"
 import * as PrismaClient from "./prismaClient.ts"
 
 /** The functions that return a transaction of a driver. Properties, so that the compiler compares their parameters. */
@@ -46,18 +47,9 @@ export interface Program<Tx> {
   readonly close: () => Promise<unknown>
 }
 
-/** Opens a pool of `pg`. */
-export const poolOf = (connectionString: string) => {
-  const pool = new Pool({ connectionString, max: 10 })
-  // Tests terminate sessions, and the database is dropped before the sockets of the pool are closed.
-  pool.on("connect", (client) => client.on("error", () => {}))
-  pool.on("error", () => {})
-  return pool
-}
-
 /** Opens a program on a pool of `pg`. */
 export const overPool = <Tx>(url: string, adapt: (client: PoolClient) => Tx): Program<Tx> => {
-  const pool = poolOf(url)
+  const pool = PgPool.make(url, 10)
   return {
     lossFails: "statement",
     transaction: async (body) => {
@@ -87,7 +79,7 @@ export const overPostgres = <Tx>(sql: postgres.Sql, adapt: Adapters<Tx>["fromPos
 
 /** Opens a program on Drizzle over `pg`. */
 export const overDrizzlePg = <Tx>(url: string, adapt: Adapters<Tx>["fromDrizzle"]): Program<Tx> => {
-  const pool = poolOf(url)
+  const pool = PgPool.make(url, 10)
   const db = drizzlePg(pool)
   type Transaction = Parameters<Parameters<typeof db.transaction>[0]>[0]
   const openOf = (tx: Transaction): Open<Tx> => ({
@@ -122,7 +114,7 @@ export const overDrizzlePostgres = <Tx>(url: string, adapt: Adapters<Tx>["fromDr
 /** Opens a program on Kysely, with a plugin that renames columns. */
 export const overKysely = <Tx>(url: string, adapt: Adapters<Tx>["fromKysely"]): Program<Tx> => {
   const db = new Kysely<unknown>({
-    dialect: new PostgresDialect({ pool: poolOf(url) }),
+    dialect: new PostgresDialect({ pool: PgPool.make(url, 10) }),
     plugins: [new CamelCasePlugin()]
   })
   return {

@@ -10,9 +10,10 @@ import { Button, IconButton } from "../../components/Button.tsx"
 import { Card } from "../../components/Card.tsx"
 import { FormDialog } from "../../components/Dialog.tsx"
 import { Icon } from "../../components/Icon.tsx"
+import { LoadedTable } from "../../components/LoadedTable.tsx"
 import { SecretDialog } from "../../components/Secret.tsx"
-import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
-import { type Column, Table } from "../../components/Table.tsx"
+import { Empty } from "../../components/States.tsx"
+import type { Column } from "../../components/Table.tsx"
 import { MaybeTime, Time } from "../../components/Time.tsx"
 import { useNow } from "../../components/useNow.ts"
 import { count, plural } from "../../format/number.ts"
@@ -44,21 +45,15 @@ export const KeyManager = ({ canChange, owner }: { readonly owner: Owner; readon
   )
   return (
     <Card title="Keys" actions={query.data?.data.length === 0 ? undefined : create} flush>
-      <Loaded query={query} what="API keys" loading={<SkeletonRows />}>
-        {({ data }) =>
-          data.length === 0
-            ? <Empty title="No API keys" action={create}>Create one to use the API from your own code.</Empty>
-            : (
-              <Table
-                label="API keys"
-                rows={data}
-                rowKey={({ id }) => id}
-                columns={canChange
-                  ? [nameColumn(setOpen), ...columns, actions(setOpen)]
-                  : [nameColumn(null), ...columns]}
-              />
-            )}
-      </Loaded>
+      <LoadedTable
+        label="API keys"
+        query={query}
+        rowKey={({ id }) => id}
+        columns={canChange
+          ? [nameColumn(setOpen), ...columns, actions(setOpen)]
+          : [nameColumn(null), ...columns]}
+        empty={<Empty title="No API keys" action={create}>Create one to use the API from your own code.</Empty>}
+      />
       {open?.dialog === "create" && <CreateKeyDialog owner={owner} onClose={close} onCreated={created} />}
       {open?.dialog === "rename" && <RenameKeyDialog owner={owner} apiKey={open.key} onClose={close} />}
       {open?.dialog === "budget" && <BudgetDialog owner={owner} apiKey={open.key} onClose={close} />}

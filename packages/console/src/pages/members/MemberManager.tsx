@@ -10,10 +10,11 @@ import { Button } from "../../components/Button.tsx"
 import { Card } from "../../components/Card.tsx"
 import { FormDialog } from "../../components/Dialog.tsx"
 import { Icon } from "../../components/Icon.tsx"
+import { LoadedTable } from "../../components/LoadedTable.tsx"
 import { Problem } from "../../components/Problem.tsx"
 import { SecretDialog } from "../../components/Secret.tsx"
-import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
-import { type Column, Table } from "../../components/Table.tsx"
+import { Empty } from "../../components/States.tsx"
+import type { Column } from "../../components/Table.tsx"
 import { Time } from "../../components/Time.tsx"
 import { InviteDialog } from "./InviteDialog.tsx"
 import { RemoveDialog } from "./RemoveDialog.tsx"
@@ -54,19 +55,13 @@ export const MemberManager = ({ canChange, owner }: { readonly owner: Owner; rea
           <Problem title="The link was not created" error={createLink.error} />
         </div>
       )}
-      <Loaded query={query} what="Members" loading={<SkeletonRows />}>
-        {({ data }) =>
-          data.length === 0
-            ? <Empty title="No members" action={invite}>Invite people to work with this account.</Empty>
-            : (
-              <Table
-                label="Members"
-                rows={data}
-                rowKey={({ id }) => id}
-                columns={canChange ? [...columns, actions(self, setOpen, createLink.mutate)] : columns}
-              />
-            )}
-      </Loaded>
+      <LoadedTable
+        label="Members"
+        query={query}
+        rowKey={({ id }) => id}
+        columns={canChange ? [...columns, actions(self, setOpen, createLink.mutate)] : columns}
+        empty={<Empty title="No members" action={invite}>Invite people to work with this account.</Empty>}
+      />
       {open?.dialog === "invite" && <InviteDialog owner={owner} onClose={close} onInvited={showLink} />}
       {open?.dialog === "role" && <RoleDialog owner={owner} member={open.member} onClose={close} />}
       {open?.dialog === "remove" && <RemoveDialog owner={owner} member={open.member} onClose={close} />}

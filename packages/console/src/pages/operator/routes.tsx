@@ -1,6 +1,7 @@
 /** The URLs of the pages for operators. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router"
 import { textOf } from "../../format/search.ts"
+import { page } from "../../page.ts"
 import { root } from "../../root.tsx"
 import { accountSearch, accountTab } from "./accounts/search.ts"
 import { operatorJobSearch } from "./jobs/search.ts"
@@ -9,11 +10,7 @@ const at = { getParentRoute: () => root } as const
 
 /** The routes. */
 export const operatorRoutes = [
-  createRoute({
-    ...at,
-    path: "/operator",
-    component: lazyRouteComponent(() => import("./health/Health.tsx"), "Health")
-  }),
+  page("/operator", lazyRouteComponent(() => import("./health/Health.tsx"), "Health")),
   createRoute({
     ...at,
     path: "/operator/accounts",
@@ -32,41 +29,16 @@ export const operatorRoutes = [
     validateSearch: operatorJobSearch,
     component: lazyRouteComponent(() => import("./jobs/OperatorJobs.tsx"), "OperatorJobs")
   }),
-  createRoute({
-    ...at,
-    path: "/operator/jobs/$id",
-    component: lazyRouteComponent(() => import("./jobs/OperatorJob.tsx"), "OperatorJob")
-  }),
-  createRoute({
-    ...at,
-    path: "/operator/queue",
-    component: lazyRouteComponent(() => import("./queue/Queue.tsx"), "Queue")
-  }),
-  createRoute({
-    ...at,
-    path: "/operator/workers",
-    component: lazyRouteComponent(() => import("./workers/Workers.tsx"), "Workers")
-  }),
-  createRoute({
-    ...at,
-    path: "/operator/models",
-    component: lazyRouteComponent(() => import("./models/Models.tsx"), "Models")
-  }),
-  createRoute({
-    ...at,
-    path: "/operator/ledger",
-    component: lazyRouteComponent(() => import("./ledger/Ledger.tsx"), "Ledger")
-  }),
-  createRoute({
-    ...at,
-    path: "/operator/operators",
-    component: lazyRouteComponent(() => import("./operators/Operators.tsx"), "Operators")
-  }),
-  createRoute({
-    ...at,
-    path: "/operator/configuration",
-    component: lazyRouteComponent(() => import("./configuration/Configuration.tsx"), "Configuration")
-  }),
+  page("/operator/jobs/$id", lazyRouteComponent(() => import("./jobs/OperatorJob.tsx"), "OperatorJob")),
+  page("/operator/queue", lazyRouteComponent(() => import("./queue/Queue.tsx"), "Queue")),
+  page("/operator/workers", lazyRouteComponent(() => import("./workers/Workers.tsx"), "Workers")),
+  page("/operator/models", lazyRouteComponent(() => import("./models/Models.tsx"), "Models")),
+  page("/operator/ledger", lazyRouteComponent(() => import("./ledger/Ledger.tsx"), "Ledger")),
+  page("/operator/operators", lazyRouteComponent(() => import("./operators/Operators.tsx"), "Operators")),
+  page(
+    "/operator/configuration",
+    lazyRouteComponent(() => import("./configuration/Configuration.tsx"), "Configuration")
+  ),
   createRoute({
     ...at,
     path: "/operator/audit",

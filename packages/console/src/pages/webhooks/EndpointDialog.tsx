@@ -4,7 +4,7 @@ import { useState } from "react"
 import { createEndpoint, type Owner } from "../../api/manage.ts"
 import { problemOf } from "../../api/problem.ts"
 import { FormDialog } from "../../components/Dialog.tsx"
-import { Checkbox, TextField } from "../../components/Field.tsx"
+import { Checkbox, type FormText, TextField } from "../../components/Field.tsx"
 import { Segmented } from "../../components/Segmented.tsx"
 import { eventTypes, urlProblem } from "./events.ts"
 
@@ -14,11 +14,7 @@ type EventType = typeof eventTypes[number]
 export type ChosenTypes = ReadonlyArray<EventType> | null
 
 /** The URL of an endpoint, checked while typing. */
-export const UrlField = ({ error, onChange, value }: {
-  readonly value: string
-  readonly error: string | undefined
-  readonly onChange: (value: string) => void
-}) => (
+export const UrlField = ({ error, onChange, value }: FormText) => (
   <TextField
     label="URL"
     type="url"

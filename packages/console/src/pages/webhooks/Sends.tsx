@@ -8,9 +8,10 @@ import { Badge, Notice } from "../../components/Badge.tsx"
 import { Button } from "../../components/Button.tsx"
 import { CopyId } from "../../components/Copy.tsx"
 import { Icon } from "../../components/Icon.tsx"
+import { LoadedTable } from "../../components/LoadedTable.tsx"
 import { Problem } from "../../components/Problem.tsx"
-import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
-import { type Column, Table } from "../../components/Table.tsx"
+import { Empty } from "../../components/States.tsx"
+import type { Column } from "../../components/Table.tsx"
 import { Time } from "../../components/Time.tsx"
 import { duration } from "../../format/time.ts"
 import { reasonText } from "./events.ts"
@@ -44,19 +45,13 @@ export const Sends = ({ canChange, endpoint }: { readonly endpoint: Endpoint; re
             : <TestResult send={result} />}
         </div>
       )}
-      <Loaded query={query} what="Sends" loading={<SkeletonRows />}>
-        {({ data }) =>
-          data.length === 0
-            ? <Empty title="No events sent yet">Send a test event to verify your endpoint.</Empty>
-            : (
-              <Table
-                label="Sends"
-                rows={data}
-                rowKey={({ at, attempt, delivery_id }) => `${delivery_id} ${attempt} ${at}`}
-                columns={columns}
-              />
-            )}
-      </Loaded>
+      <LoadedTable
+        label="Sends"
+        query={query}
+        rowKey={({ at, attempt, delivery_id }) => `${delivery_id} ${attempt} ${at}`}
+        columns={columns}
+        empty={<Empty title="No events sent yet">Send a test event to verify your endpoint.</Empty>}
+      />
     </div>
   )
 }

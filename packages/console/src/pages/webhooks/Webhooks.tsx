@@ -10,10 +10,11 @@ import { Badge } from "../../components/Badge.tsx"
 import { Button } from "../../components/Button.tsx"
 import { Card, Page } from "../../components/Card.tsx"
 import { Icon } from "../../components/Icon.tsx"
+import { LoadedTable } from "../../components/LoadedTable.tsx"
 import { NoAccountRights } from "../../components/NoAccountRights.tsx"
 import { SecretDialog } from "../../components/Secret.tsx"
-import { Empty, Loaded, SkeletonRows } from "../../components/States.tsx"
-import { type Column, Table } from "../../components/Table.tsx"
+import { Empty } from "../../components/States.tsx"
+import type { Column } from "../../components/Table.tsx"
 import { Time } from "../../components/Time.tsx"
 import { EndpointDialog } from "./EndpointDialog.tsx"
 import { typesText } from "./events.ts"
@@ -45,16 +46,18 @@ const Endpoints = ({ canChange }: { readonly canChange: boolean }) => {
   )
   return (
     <Card title="Endpoints" actions={query.data?.data.length === 0 ? undefined : create} flush>
-      <Loaded query={query} what="Webhook endpoints" loading={<SkeletonRows rows={3} />}>
-        {({ data }) =>
-          data.length === 0
-            ? (
-              <Empty title="No webhook endpoints" action={create}>
-                Add one to receive events when a job starts, completes or fails.
-              </Empty>
-            )
-            : <Table label="Webhook endpoints" rows={data} rowKey={({ id }) => id} columns={columns} />}
-      </Loaded>
+      <LoadedTable
+        label="Webhook endpoints"
+        query={query}
+        skeletonRows={3}
+        rowKey={({ id }) => id}
+        columns={columns}
+        empty={
+          <Empty title="No webhook endpoints" action={create}>
+            Add one to receive events when a job starts, completes or fails.
+          </Empty>
+        }
+      />
       {isCreating && (
         <EndpointDialog
           owner={null}

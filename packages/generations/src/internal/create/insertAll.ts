@@ -1,4 +1,5 @@
 /** Inserts new generations, and queues older ones that a higher cap promoted. */
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Result } from "effect"
 import { Changes } from "../../Changes.ts"
@@ -26,7 +27,7 @@ export const makeInsertAll = Effect.gen(function*() {
     )
     const inserted = results.filter(Result.isSuccess).map(({ success }) => success)
     if (inserted.length > 0) {
-      yield* store.insert(inserted)
+      yield* Pipelining.atCommit(store.insert(inserted))
       yield* afterCommit(Metrics.created(inserted))
       yield* afterCommit(changes.publish(inserted.map(({ id }) => id)))
     }

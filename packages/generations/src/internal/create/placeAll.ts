@@ -5,6 +5,7 @@ import * as KeySpending from "@kinora/accounts/KeySpending"
 import * as Books from "@kinora/ledger/Books"
 import { Ledger } from "@kinora/ledger/Ledger"
 import * as Decision from "@kinora/persistence/Decision"
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import * as Lanes from "@kinora/scheduler/Lanes"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { DateTime, Effect, Result } from "effect"
@@ -36,11 +37,13 @@ export const makePlaceAll = Effect.fnUntraced(function*(planTable: PlanTable.Pla
     const none: ReadonlyArray<Placed> = []
     if (jobs.length === 0) return none
     const span = spanOf(jobs)
-    const books = yield* ledger.load({
-      charges: jobs.map(({ generation }) => ({ account: generation.account, reference: generation.id })),
-      ...span
-    })
-    const lanes = yield* scheduler.load({ lanes: jobs.map(({ generation }) => addressOf(generation)) })
+    const [books, lanes] = yield* Pipelining.both(
+      ledger.load({
+        charges: jobs.map(({ generation }) => ({ account: generation.account, reference: generation.id })),
+        ...span
+      }),
+      scheduler.load({ lanes: jobs.map(({ generation }) => addressOf(generation)) })
+    )
     const images = yield* keepImages(jobs)
     const current = yield* currentTerms(lanes, jobs)
     const keyLines = yield* spending.load(jobs.flatMap(({ budgetLine }) => budgetLine ?? []), span.at)
@@ -50,7 +53,7 @@ export const makePlaceAll = Effect.fnUntraced(function*(planTable: PlanTable.Pla
       (state, job) => place(state, job, images, current)
     )
     yield* spending.save(state.keyLines)
-    yield* ledger.save(state.books)
+    yield* Pipelining.atCommit(ledger.save(state.books))
     const { promoted } = yield* scheduler.save(state.lanes)
     return yield* insertAll(results, promoted.map(GenerationId.fromUuid))
   })

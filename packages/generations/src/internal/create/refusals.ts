@@ -1,12 +1,15 @@
 /** Maps refusals of budgets, of the ledger and of the scheduler to refusals of a job. */
 import type { BudgetExceeded } from "@kinora/accounts/KeySpending"
-import type { ChargeRefusal } from "@kinora/ledger/LedgerError"
+import type { AlreadyCharged, AlreadyHeld, InsufficientCredits, QuotaExceeded } from "@kinora/ledger/LedgerError"
 import type { DuplicateJob, InvalidJobId, InvalidPriority, QueueFull } from "@kinora/scheduler/SchedulerError"
 import type { Plan } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 
 /** The refusal of a job that its account cannot pay. */
-export const ofCharge = (refusal: ChargeRefusal, plan: Plan): GenerationError.Refusal => {
+export const ofCharge = (
+  refusal: InsufficientCredits | QuotaExceeded | AlreadyCharged | AlreadyHeld,
+  plan: Plan
+): GenerationError.Refusal => {
   switch (refusal._tag) {
     case "InsufficientCredits":
       return new GenerationError.InsufficientCredits({

@@ -8,6 +8,7 @@ import * as KeySpending from "@kinora/accounts/KeySpending"
 import * as Books from "@kinora/ledger/Books"
 import { Ledger } from "@kinora/ledger/Ledger"
 import * as Decision from "@kinora/persistence/Decision"
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { JobAddress, Lease } from "@kinora/scheduler/Job"
 import * as Lanes from "@kinora/scheduler/Lanes"
@@ -57,21 +58,28 @@ export const makeEndAll = Effect.gen(function*() {
   const { atomically } = yield* UnitOfWork
   const ledger = yield* Ledger
   const scheduler = yield* Scheduler
+  const store = yield* GenerationStore
   const record = yield* makeRecord
 
   return Effect.fn("Generations.endAll")(function*(commands: ReadonlyArray<EndCommand>) {
     const at = yield* DateTime.now
     const refunds = commands.filter(({ _tag }) => _tag !== "Complete")
     const jobs = commands.map(({ subject }) => addressOf(subject))
-    const books = yield* ledger.load({
-      charges: refunds.map(({ subject }) => ({ account: subject.account, reference: subject.id })),
-      at
-    })
-    const lanes = yield* scheduler.load({ lanes: jobs, jobs })
+    const [books, lanes] = yield* Pipelining.both(
+      ledger.load({
+        charges: refunds.map(({ subject }) => ({ account: subject.account, reference: subject.id })),
+        at
+      }),
+      scheduler.load({ lanes: jobs, jobs })
+    )
     const { results, state } = Decision.all({ books, lanes }, commands, (state, command) => end(state, command, at))
-    yield* ledger.save(state.books)
-    const { promoted } = yield* scheduler.save(state.lanes)
-    yield* record(results.filter(Result.isSuccess).map(({ success }) => success), promoted.map(GenerationId.fromUuid))
+    const endings = results.filter(Result.isSuccess).map(({ success }) => success)
+    yield* Pipelining.atCommit(ledger.save(state.books))
+    const [{ promoted }, changed] = yield* Pipelining.both(
+      scheduler.save(state.lanes),
+      endings.length > 0 ? store.end(endings) : Effect.succeed([])
+    )
+    yield* record({ endings, changed }, promoted.map(GenerationId.fromUuid))
     return results.map(Result.map(({ id }) => id))
   }, atomically)
 })
@@ -107,7 +115,13 @@ const leave = (
     ? Lanes.settle(lanes, command.lease)
     : (command._tag === "Abort" ? Lanes.abort : Lanes.cancel)(lanes, addressOf(command.subject).job)
 
-/** Makes a function that stores the endings and promotions of a set and announces them. */
+/** The endings of a set, and the generations that they changed. */
+interface Recorded {
+  readonly endings: ReadonlyArray<Ending>
+  readonly changed: ReadonlyArray<Generation>
+}
+
+/** Makes a function that stores what follows from the endings and promotions of a set, and announces them. */
 const makeRecord = Effect.gen(function*() {
   const { afterCommit } = yield* UnitOfWork
   const changes = yield* Changes
@@ -115,10 +129,9 @@ const makeRecord = Effect.gen(function*() {
   const webhooks = yield* Webhooks
   const restoreBudgets = yield* makeRestoreBudgets
 
-  return Effect.fnUntraced(function*(endings: ReadonlyArray<Ending>, queued: ReadonlyArray<GenerationId>) {
-    const changed = endings.length > 0 ? yield* store.end(endings) : []
+  return Effect.fnUntraced(function*({ changed, endings }: Recorded, queued: ReadonlyArray<GenerationId>) {
     yield* restoreBudgets(changed.filter(({ refunded }) => refunded))
-    if (queued.length > 0) yield* store.queue(queued)
+    if (queued.length > 0) yield* Pipelining.atCommit(store.queue(queued))
     yield* webhooks.publish(GenerationEvent.ofChanged(changed))
     yield* afterCommit(changes.publish(endings.map(({ id }) => id).concat(queued)))
     yield* afterCommit(Metrics.ended(changed))

@@ -1,5 +1,5 @@
 /** Statements that write `generation_job`, `generation_usage` and `generation_key_usage`. Each is one statement for a set of any size. */
-import { DatabaseTime, Rows } from "@kinora/persistence"
+import { DatabaseTime, Pipelining, Rows } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -10,16 +10,18 @@ import { columns, decodeReadable } from "./generationRow.ts"
 type Store = GenerationStore["Service"]
 
 export const insert = (sql: SqlClient.SqlClient): Store["insert"] => (generations) =>
-  sql`INSERT INTO generation_job ${Rows.unnest(generations, insertedColumns)}`.pipe(
-    Effect.asVoid,
+  Pipelining.write(sql, sql`INSERT INTO generation_job ${Rows.unnest(generations, insertedColumns)}`).pipe(
     mapSql("GenerationStore.insert")
   )
 
 export const queue = (sql: SqlClient.SqlClient): Store["queue"] => (ids) =>
-  sql`
+  Pipelining.write(
+    sql,
+    sql`
     UPDATE generation_job SET status = 'queued'
     WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))}) AND status = 'pending'
-  `.pipe(Effect.asVoid, mapSql("GenerationStore.queue"))
+  `
+  ).pipe(mapSql("GenerationStore.queue"))
 
 export const unqueue = (sql: SqlClient.SqlClient): Store["unqueue"] => (ids) =>
   sql`

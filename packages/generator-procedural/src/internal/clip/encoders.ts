@@ -2,11 +2,10 @@
  * Encoders of H.264 in MP4: WebAssembly on any machine, or the program `ffmpeg`, which
  * needs about half of the processor time.
  */
-import H264 from "h264-mp4-encoder"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
-import { type Footage, h264Settings } from "../../ClipEncoding.ts"
+import { createH264Encoder, type Footage, h264Settings } from "../../ClipEncoding.ts"
 
 /** A run of the program `ffmpeg`. */
 export interface Ffmpeg {
@@ -26,7 +25,7 @@ export interface Encoder {
 
 /** Starts an encoder in WebAssembly. */
 export const startWasm = async (footage: Footage): Promise<Encoder> => {
-  const encoder = await H264.createH264MP4Encoder()
+  const encoder = await createH264Encoder()
   Object.assign(encoder, h264Settings(footage))
   encoder.initialize()
   return {

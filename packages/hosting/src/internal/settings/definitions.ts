@@ -38,9 +38,9 @@ export const definitions = {
     isSecret: true
   },
   database_pool_size: {
-    schema: between(2, 200),
+    schema: between(3, 200),
     default: "16",
-    expected: "a number of connections from 2 to 200",
+    expected: "a number of connections from 3 to 200",
     about: "Maximum number of connections of this process to Postgres."
   },
   database_wait_seconds: {

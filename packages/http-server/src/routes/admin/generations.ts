@@ -27,6 +27,19 @@ export const layer = EndpointGroup.make(AdminApi, "generations", function*(handl
     return found ?? (yield* refuse("not_found"))
   })
 
+  /** Ends a job, and records its former status. */
+  const end = Effect.fnUntraced(function*<E>(
+    text: string,
+    run: (account: string, id: GenerationId) => Effect.Effect<Generation, E>,
+    action: string
+  ) {
+    const { account, id, status } = yield* find(text)
+    const ended = yield* run(account, id)
+    yield* note({ before: { status }, after: { account, status: ended.status } })
+    yield* Effect.logInfo(`An operator ${action} a job`, { account, job: id })
+    return toWire(ended)
+  })
+
   return handlers.handleAll({
     listGenerations: answers(["AccountNotFound"], function*({ params, query }) {
       const { cursor, limit = pageSizeDefault, ...selection } = query
@@ -54,19 +67,11 @@ export const layer = EndpointGroup.make(AdminApi, "generations", function*(handl
     }),
 
     cancelGeneration: changes(["NotFound", "NotCancellable"], function*({ params }) {
-      const { account, id, status } = yield* find(params.id)
-      const cancelled = yield* generations.cancel(account, id)
-      yield* note({ before: { status }, after: { account, status: cancelled.status } })
-      yield* Effect.logInfo("An operator cancelled a job", { account, job: id })
-      return toWire(cancelled)
+      return yield* end(params.id, generations.cancel, "cancelled")
     }),
 
     failGeneration: changes(["NotFound", "AlreadyEnded"], function*({ params }) {
-      const { account, id, status } = yield* find(params.id)
-      const failed = yield* generations.fail(account, id)
-      yield* note({ before: { status }, after: { account, status: failed.status } })
-      yield* Effect.logInfo("An operator failed a job", { account, job: id })
-      return toWire(failed)
+      return yield* end(params.id, generations.fail, "failed")
     }),
 
     requeueGeneration: changes(["NotFound", "AlreadyEnded"], function*({ params }) {

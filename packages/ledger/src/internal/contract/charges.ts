@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { Ledger } from "../../Ledger.ts"
 import { AlreadyCharged, InsufficientCredits } from "../../LedgerError.ts"
-import { type Metadata, metadataBytesMax, metadataDepthMax } from "../../Transaction.ts"
+import { bytesMax, depthMax, type Metadata } from "../metadata.ts"
 import { accepted, after, chargeOf, grantOf, holdOf, newAccount, noon, quotaChargeOf, refusalOf } from "./commands.ts"
 import type { Register } from "./tests.ts"
 
@@ -148,7 +148,7 @@ export const metadataTests = (test: Register): void => {
       yield* repeated((metadata) => ledger.charge({ ...quotaChargeOf(account, "still", 1), metadata }), "still")
       yield* ledger.charge(chargeOf(account, "plain", 0))
       yield* ledger.charge({ ...chargeOf(account, "longest", 0), metadata: longest })
-      yield* ledger.charge({ ...chargeOf(account, "nested", 0), metadata: nested(metadataDepthMax) })
+      yield* ledger.charge({ ...chargeOf(account, "nested", 0), metadata: nested(depthMax) })
       const entries = yield* ledger.entries({ account })
       assert.deepStrictEqual(entries.map(({ kind, metadata }) => ({ kind, metadata })).toReversed(), [
         { kind: "grant", metadata: metadata("grant") },
@@ -161,7 +161,7 @@ export const metadataTests = (test: Register): void => {
         { kind: "charge", metadata: metadata("still") },
         { kind: "charge", metadata: undefined },
         { kind: "charge", metadata: longest },
-        { kind: "charge", metadata: nested(metadataDepthMax) }
+        { kind: "charge", metadata: nested(depthMax) }
       ])
     }))
 }
@@ -171,7 +171,7 @@ export const metadataTests = (test: Register): void => {
 // -----------------------------------------------------------------------------
 
 /** The text of the longest metadata. */
-const text = "x".repeat(metadataBytesMax - JSON.stringify({ text: "" }).length)
+const text = "x".repeat(bytesMax - JSON.stringify({ text: "" }).length)
 
 const longest: Metadata = { text }
 

@@ -2,9 +2,10 @@
 import { assert } from "@effect/vitest"
 import type { Decision } from "@kinora/persistence/Decision"
 import { Cause, DateTime, Effect, Exit, Result } from "effect"
-import type { Books, GrantCommand, HoldCommand, Price } from "../../Books.ts"
+import type { Books, GrantCommand, HoldCommand } from "../../Books.ts"
 import { Ledger } from "../../Ledger.ts"
 import { LedgerError } from "../../LedgerError.ts"
+import type { Price } from "../commands.ts"
 
 /** The time of most commands. */
 export const noon = DateTime.makeUnsafe("2026-11-20T12:00:00.000Z")

@@ -1,8 +1,9 @@
 /** Tests of lots. */
 import { assert } from "@effect/vitest"
 import { DateTime, Effect, Result } from "effect"
-import { creditsMax, Ledger } from "../../Ledger.ts"
+import { Ledger } from "../../Ledger.ts"
 import { GrantExpired, UnknownLot } from "../../LedgerError.ts"
+import { creditsMax } from "../check.ts"
 import { accepted, after, chargeOf, grantOf, newAccount, noon, refusalOf, times } from "./commands.ts"
 import type { Register } from "./tests.ts"
 

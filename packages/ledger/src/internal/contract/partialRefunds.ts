@@ -5,6 +5,7 @@ import { Effect, Result } from "effect"
 import * as Books from "../../Books.ts"
 import { Ledger } from "../../Ledger.ts"
 import { IndivisibleCharge, RefundExceedsCharge, UnknownCharge } from "../../LedgerError.ts"
+import type { Refunded } from "../commands.ts"
 import { openAccount, refundOf } from "./chargedAccounts.ts"
 import {
   accepted,
@@ -243,12 +244,12 @@ export const concurrentPartTests = (test: Register): void => {
 // -----------------------------------------------------------------------------
 
 /** The credits that the refunds returned. */
-const creditsOf = (results: ReadonlyArray<Result.Result<Books.Refunded, unknown>>) =>
+const creditsOf = (results: ReadonlyArray<Result.Result<Refunded, unknown>>) =>
   results.reduce(
     (sum, result) =>
       sum + (Result.isSuccess(result) && result.success._tag === "Refunded" ? result.success.credits : 0),
     0
   )
 
-const isDone = (result: Result.Result<Books.Refunded, unknown>) =>
+const isDone = (result: Result.Result<Refunded, unknown>) =>
   Result.isSuccess(result) && result.success._tag === "Refunded"

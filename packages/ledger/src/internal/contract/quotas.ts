@@ -1,8 +1,9 @@
 /** Tests of quotas, and of lists. */
 import { assert } from "@effect/vitest"
 import { DateTime, Effect, Result } from "effect"
-import { creditsMax, Ledger } from "../../Ledger.ts"
+import { Ledger } from "../../Ledger.ts"
 import { IndivisibleCharge, QuotaExceeded } from "../../LedgerError.ts"
+import { creditsMax } from "../check.ts"
 import type { Day } from "../Day.ts"
 import { accepted, after, chargeOf, grantOf, newAccount, noon, quotaChargeOf, refusalOf } from "./commands.ts"
 import type { Register } from "./tests.ts"

@@ -4,22 +4,27 @@ import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 
 /**
- * Locks the accounts in the order of their ids, after creating those that are missing. Returns
- * how far the clock of the database is ahead of the host's, in milliseconds.
- *
- * Creating an account while others are locked can deadlock with a unit that does the
- * reverse. The database then aborts one of the two, and its unit runs again.
+ * Locks the accounts that exist, in the order of their ids. Returns their number, and how far the clock of the database is
+ * ahead of the host's, in milliseconds.
  */
 export const lockAccounts = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, accounts: ReadonlyArray<string>) {
     const sentAt = yield* Clock.currentTimeMillis
     const locked = yield* lockExisting(sql, accounts)
-    if (locked.length === accounts.length) return aheadOf(locked, sentAt)
-    yield* create(sql, accounts)
-    const lockedAt = yield* Clock.currentTimeMillis
-    return aheadOf(yield* lockExisting(sql, accounts), lockedAt)
+    return { count: locked.length, aheadMillis: aheadOf(locked, sentAt) }
   }
 )
+
+/**
+ * Creates the accounts that are missing. If others are locked, this can deadlock with a unit that does the reverse. The
+ * database then aborts one of the two, and its unit runs again.
+ */
+export const createAccounts = (sql: SqlClient.SqlClient, accounts: ReadonlyArray<string>) =>
+  sql`
+    INSERT INTO ledger_account ${Rows.unnest(accounts, { id: ["text", (id) => id] })}
+    ORDER BY id
+    ON CONFLICT (id) DO NOTHING
+  `
 
 // -----------------------------------------------------------------------------
 // internal
@@ -40,10 +45,3 @@ const decodeRows = Rows.decodeAll(Schema.Struct({ now: Schema.Finite }))
 /** The time of a statement is that of its start, so waiting for locks does not change the difference. */
 const aheadOf = (locked: ReadonlyArray<{ readonly now: number }>, sentAt: number): number =>
   locked[0] === undefined ? 0 : Math.round(locked[0].now - sentAt)
-
-const create = (sql: SqlClient.SqlClient, accounts: ReadonlyArray<string>) =>
-  sql`
-    INSERT INTO ledger_account ${Rows.unnest(accounts, { id: ["text", (id) => id] })}
-    ORDER BY id
-    ON CONFLICT (id) DO NOTHING
-  `

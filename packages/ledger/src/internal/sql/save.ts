@@ -1,7 +1,7 @@
 /** Writes the changes of a unit of work. */
-import { Rows } from "@kinora/persistence"
-import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Pipelining, Rows } from "@kinora/persistence"
+import type { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
 import { LotId, TransactionId } from "../ids.ts"
 import { type Changes, StaleBooks } from "../stored.ts"
 import { fromBook } from "./bookText.ts"
@@ -9,10 +9,8 @@ import { insertedColumns } from "./lotRow.ts"
 import { storedReference } from "./transactionRow.ts"
 
 /** Writes changes. Dies with `StaleBooks` if a counter was changed meanwhile. */
-export const save = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: Changes) {
-  const [written] = yield* write(sql, changes)
-  if (written?.quotas !== changes.quotas.length) return yield* Effect.die(new StaleBooks())
-})
+export const save = (sql: SqlClient.SqlClient, changes: Changes): Effect.Effect<void, SqlError.SqlError> =>
+  Pipelining.write(sql, write(sql, changes), (error) => isStale(error) ? new StaleBooks() : undefined)
 
 // -----------------------------------------------------------------------------
 // internal
@@ -20,12 +18,12 @@ export const save = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, change
 
 /**
  * Writes all tables in one statement, whose text is the same for any set without holds, and for any with holds. The database
- * checks foreign keys among the new rows at the end of the statement. Returns how many
+ * checks foreign keys among the new rows at the end of the statement. Fails with a division by zero unless all
  * counters still had the values that were loaded. A hold ends once, since its release is unique.
  */
 const write = (sql: SqlClient.SqlClient, changes: Changes) => {
   const { changedLots, openedLots, quotas, transactions } = changes
-  return decodeWritten(sql`
+  return sql`
     WITH booked AS (
       INSERT INTO ledger_transaction ${transactionRows(transactions)}
     ), opened AS (
@@ -56,9 +54,16 @@ const write = (sql: SqlClient.SqlClient, changes: Changes) => {
       RETURNING 1
     )
     ${writeHolds(sql, changes)}
-    SELECT ((SELECT count(*) FROM started) + (SELECT count(*) FROM continued))::int4 AS quotas
-  `)
+    SELECT 1 / (
+      (SELECT count(*) FROM started) + (SELECT count(*) FROM continued) = ${quotas.length}::int8
+    )::int4 AS "areCurrent"
+  `
 }
+
+const isStale = ({ reason: { cause } }: SqlError.SqlError): boolean =>
+  typeof cause === "object" && cause !== null && "code" in cause && cause.code === divisionByZero
+
+const divisionByZero = "22012"
 
 /** Writes holds, if there are any, since units without holds should not pay for the larger statement. */
 const writeHolds = (sql: SqlClient.SqlClient, { endedHolds, openedHolds }: Changes) =>
@@ -71,8 +76,6 @@ const writeHolds = (sql: SqlClient.SqlClient, { endedHolds, openedHolds }: Chang
       WHERE ledger_hold.account = new.account AND ledger_hold.reference = new.reference
     )
   `
-
-const decodeWritten = Rows.decodeAll(Schema.Struct({ quotas: Schema.Int }))
 
 type Transaction = Changes["transactions"][number]
 

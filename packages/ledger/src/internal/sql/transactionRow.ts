@@ -2,8 +2,9 @@
 import { Rows } from "@kinora/persistence"
 import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { Metadata, Transaction } from "../../Transaction.ts"
+import type { Transaction } from "../../Transaction.ts"
 import { TransactionId } from "../ids.ts"
+import type { Metadata } from "../metadata.ts"
 import { toBook } from "./bookText.ts"
 
 /**

@@ -1,8 +1,9 @@
 /** A client of Effect over connections of another driver. */
 import { Context, Effect, type Scope } from "effect"
 import type { Reactivity } from "effect/reactivity"
-import { SqlClient, SqlError, Statement } from "effect/sql"
+import { SqlClient, type SqlError, Statement } from "effect/sql"
 import type { Connection } from "effect/sql/SqlConnection"
+import { committed } from "../committed.ts"
 import * as External from "./connection.ts"
 import { Current, type Response } from "./transaction.ts"
 
@@ -61,17 +62,5 @@ export const compiler = Statement.makeCompiler({
 // internal
 // -----------------------------------------------------------------------------
 
-/** Postgres responds to the COMMIT of a failed transaction with ROLLBACK. */
 const commit = (connection: Connection): Effect.Effect<void, SqlError.SqlError> =>
-  Effect.flatMap(connection.executeRaw("COMMIT", []), (response) =>
-    (response as Response).command === "ROLLBACK"
-      ? Effect.fail(
-        new SqlError.SqlError({
-          reason: new SqlError.UnknownError({
-            cause: new Error("COMMIT rolled back a failed transaction"),
-            message: "COMMIT rolled back a failed transaction",
-            operation: "commit"
-          })
-        })
-      )
-      : Effect.void)
+  Effect.flatMap(connection.executeRaw("COMMIT", []), (response) => committed((response as Response).command))

@@ -6,9 +6,9 @@ import { endpointsQuery } from "../../../api/manage.ts"
 import { Badge } from "../../../components/Badge.tsx"
 import { Card, Page } from "../../../components/Card.tsx"
 import { CopyId } from "../../../components/Copy.tsx"
+import { LoadedTable } from "../../../components/LoadedTable.tsx"
 import { ExportStatement, statementColumns } from "../../../components/Statement.tsx"
-import { Empty, Loaded, Skeleton, SkeletonRows } from "../../../components/States.tsx"
-import { Table } from "../../../components/Table.tsx"
+import { Empty, Loaded, Skeleton } from "../../../components/States.tsx"
 import { Tabs } from "../../../components/Tabs.tsx"
 import { Time } from "../../../components/Time.tsx"
 import { typesText } from "../../webhooks/events.ts"
@@ -81,28 +81,22 @@ export const AccountPage = () => {
 
 const Endpoints = ({ id }: { readonly id: string }) => (
   <Card title="Webhook endpoints" flush>
-    <Loaded query={useQuery(endpointsQuery(id))} what="Webhook endpoints" loading={<SkeletonRows rows={3} />}>
-      {({ data }) =>
-        data.length === 0
-          ? <Empty title="No webhook endpoints" />
-          : (
-            <Table
-              label="Webhook endpoints"
-              rows={data}
-              rowKey={({ id }) => id}
-              columns={[
-                { title: "URL", className: "w-full min-w-64 max-w-0 truncate font-medium", cell: ({ url }) => url },
-                { title: "Events", cell: ({ types }) => <span className="whitespace-nowrap">{typesText(types)}</span> },
-                {
-                  title: "Status",
-                  cell: ({ status }) =>
-                    status === "enabled" ? <Badge tone="positive">Enabled</Badge> : <Badge>Disabled</Badge>
-                },
-                { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> }
-              ]}
-            />
-          )}
-    </Loaded>
+    <LoadedTable
+      label="Webhook endpoints"
+      query={useQuery(endpointsQuery(id))}
+      skeletonRows={3}
+      rowKey={({ id }) => id}
+      columns={[
+        { title: "URL", className: "w-full min-w-64 max-w-0 truncate font-medium", cell: ({ url }) => url },
+        { title: "Events", cell: ({ types }) => <span className="whitespace-nowrap">{typesText(types)}</span> },
+        {
+          title: "Status",
+          cell: ({ status }) => status === "enabled" ? <Badge tone="positive">Enabled</Badge> : <Badge>Disabled</Badge>
+        },
+        { title: "Created", cell: ({ created_at }) => <Time at={created_at} /> }
+      ]}
+      empty={<Empty title="No webhook endpoints" />}
+    />
   </Card>
 )
 

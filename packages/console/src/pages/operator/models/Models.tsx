@@ -4,8 +4,9 @@ import { call } from "../../../api/call.ts"
 import type { ResponseOf } from "../../../api/contract.ts"
 import { Badge, type Tone } from "../../../components/Badge.tsx"
 import { Card, Page } from "../../../components/Card.tsx"
-import { Empty, Loaded, SkeletonRows } from "../../../components/States.tsx"
-import { type Column, Table } from "../../../components/Table.tsx"
+import { LoadedTable } from "../../../components/LoadedTable.tsx"
+import { Empty } from "../../../components/States.tsx"
+import type { Column } from "../../../components/Table.tsx"
 import { MaybeTime, Time } from "../../../components/Time.tsx"
 import { ConfirmButton } from "../Confirm.tsx"
 import { usePermits } from "../permits.ts"
@@ -17,19 +18,13 @@ export const Models = () => {
   return (
     <Page title="Models" about="Models of the configuration. Withdrawn ones are listed while jobs refer to them.">
       <Card title="Models" flush>
-        <Loaded query={useQuery(operatorModelsQuery)} what="Models" loading={<SkeletonRows />}>
-          {({ data }) =>
-            data.length === 0
-              ? <Empty title="No models" />
-              : (
-                <Table
-                  label="Models"
-                  rows={data}
-                  rowKey={({ id }) => id}
-                  columns={canPause ? [...columns, pauseColumn] : columns}
-                />
-              )}
-        </Loaded>
+        <LoadedTable
+          label="Models"
+          query={useQuery(operatorModelsQuery)}
+          rowKey={({ id }) => id}
+          columns={canPause ? [...columns, pauseColumn] : columns}
+          empty={<Empty title="No models" />}
+        />
       </Card>
     </Page>
   )

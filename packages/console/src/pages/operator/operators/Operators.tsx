@@ -10,9 +10,10 @@ import { Card, Page } from "../../../components/Card.tsx"
 import { FormDialog } from "../../../components/Dialog.tsx"
 import { SelectField, TextField } from "../../../components/Field.tsx"
 import { Icon } from "../../../components/Icon.tsx"
+import { LoadedTable } from "../../../components/LoadedTable.tsx"
 import { SecretDialog } from "../../../components/Secret.tsx"
-import { Empty, Loaded, SkeletonRows } from "../../../components/States.tsx"
-import { type Column, Table } from "../../../components/Table.tsx"
+import { Empty } from "../../../components/States.tsx"
+import type { Column } from "../../../components/Table.tsx"
 import { MaybeTime, Time } from "../../../components/Time.tsx"
 import { ConfirmButton } from "../Confirm.tsx"
 import { usePermits } from "../permits.ts"
@@ -69,19 +70,14 @@ export const Operators = () => {
         }
         flush
       >
-        <Loaded query={useQuery(operatorsQuery)} what="Operators" loading={<SkeletonRows />}>
-          {({ data }) =>
-            data.length === 0
-              ? <Empty title="No operators">Until you create one, only the owner's token can sign in.</Empty>
-              : (
-                <Table
-                  label="Operators"
-                  rows={data}
-                  rowKey={({ id }) => id}
-                  columns={[...columns, sessionsColumn(setOpened), ...(canChange ? [actions(show)] : [])]}
-                />
-              )}
-        </Loaded>
+        <LoadedTable
+          label="Operators"
+          query={useQuery(operatorsQuery)}
+          rowKey={({ id }) =>
+            id}
+          columns={[...columns, sessionsColumn(setOpened), ...(canChange ? [actions(show)] : [])]}
+          empty={<Empty title="No operators">Until you create one, only the owner's token can sign in.</Empty>}
+        />
       </Card>
       {isCreating && (
         <CreateDialog onClose={() => setCreating(false)} onCreated={show} />

@@ -5,9 +5,10 @@ import type { ResponseOf } from "../../../api/contract.ts"
 import { queryClient } from "../../../api/queries.ts"
 import { Button } from "../../../components/Button.tsx"
 import { Dialog } from "../../../components/Dialog.tsx"
+import { LoadedTable } from "../../../components/LoadedTable.tsx"
 import { Problem } from "../../../components/Problem.tsx"
-import { Empty, Loaded, SkeletonRows } from "../../../components/States.tsx"
-import { type Column, Table } from "../../../components/Table.tsx"
+import { Empty } from "../../../components/States.tsx"
+import type { Column } from "../../../components/Table.tsx"
 import { Time } from "../../../components/Time.tsx"
 import { deviceName } from "../../../format/device.ts"
 import { operatorSessionsQuery } from "../queries.ts"
@@ -41,19 +42,15 @@ export const SessionsDialog = ({ canChange, id, name, onClose }: {
         : undefined}
     >
       {end.isError && <Problem title="The session was not ended" error={end.error} />}
-      <Loaded query={query} what="Sessions" loading={<SkeletonRows rows={3} />}>
-        {({ data }) =>
-          data.length === 0
-            ? <Empty title="No sessions">The operator is not signed in to the console.</Empty>
-            : (
-              <Table
-                label={`Sessions of ${name}`}
-                rows={data}
-                rowKey={({ id }) => id}
-                columns={canChange ? [...columns, endColumn(end.mutate)] : columns}
-              />
-            )}
-      </Loaded>
+      <LoadedTable
+        label={`Sessions of ${name}`}
+        what="Sessions"
+        query={query}
+        skeletonRows={3}
+        rowKey={({ id }) => id}
+        columns={canChange ? [...columns, endColumn(end.mutate)] : columns}
+        empty={<Empty title="No sessions">The operator is not signed in to the console.</Empty>}
+      />
     </Dialog>
   )
 }

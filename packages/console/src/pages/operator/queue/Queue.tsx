@@ -4,8 +4,9 @@ import { Link } from "@tanstack/react-router"
 import type { ResponseOf } from "../../../api/contract.ts"
 import { Card, Page } from "../../../components/Card.tsx"
 import { planName } from "../../../components/JobStatus.tsx"
-import { Empty, Loaded, SkeletonRows } from "../../../components/States.tsx"
-import { type Column, Table } from "../../../components/Table.tsx"
+import { LoadedTable } from "../../../components/LoadedTable.tsx"
+import { Empty } from "../../../components/States.tsx"
+import type { Column } from "../../../components/Table.tsx"
 import { count } from "../../../format/number.ts"
 import { duration } from "../../../format/time.ts"
 import { ListCard } from "../List.tsx"
@@ -15,12 +16,14 @@ import { lanesQuery, queueQuery } from "../queries.ts"
 export const Queue = () => (
   <Page title="Queue" about="Jobs that have not ended. Updates every 5 seconds.">
     <Card title="Models" flush>
-      <Loaded query={useQuery(queueQuery)} what="The queue" loading={<SkeletonRows />}>
-        {({ data }) =>
-          data.length === 0
-            ? <Empty title="No models" />
-            : <Table label="Queues of the models" rows={data} rowKey={({ model }) => model} columns={models} />}
-      </Loaded>
+      <LoadedTable
+        label="Queues of the models"
+        what="The queue"
+        query={useQuery(queueQuery)}
+        rowKey={({ model }) => model}
+        columns={models}
+        empty={<Empty title="No models" />}
+      />
     </Card>
     <ListCard
       title="Lanes"

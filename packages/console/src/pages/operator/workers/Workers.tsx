@@ -4,8 +4,9 @@ import { call } from "../../../api/call.ts"
 import type { ResponseOf } from "../../../api/contract.ts"
 import { Badge, Meter } from "../../../components/Badge.tsx"
 import { Card, Page } from "../../../components/Card.tsx"
-import { Empty, Loaded, SkeletonRows } from "../../../components/States.tsx"
-import { type Column, Table } from "../../../components/Table.tsx"
+import { LoadedTable } from "../../../components/LoadedTable.tsx"
+import { Empty } from "../../../components/States.tsx"
+import type { Column } from "../../../components/Table.tsx"
 import { MaybeTime, Time } from "../../../components/Time.tsx"
 import { plural } from "../../../format/number.ts"
 import { ConfirmButton } from "../Confirm.tsx"
@@ -18,19 +19,13 @@ export const Workers = () => {
   return (
     <Page title="Workers" about="A worker whose lease ends is lost: others take over its jobs.">
       <Card title="Workers" flush>
-        <Loaded query={useQuery(workersQuery)} what="Workers" loading={<SkeletonRows />}>
-          {({ data }) =>
-            data.length === 0
-              ? <Empty title="No workers">Jobs wait until a worker starts.</Empty>
-              : (
-                <Table
-                  label="Workers"
-                  rows={data}
-                  rowKey={({ id }) => id}
-                  columns={canChange ? [...columns, actionColumn] : columns}
-                />
-              )}
-        </Loaded>
+        <LoadedTable
+          label="Workers"
+          query={useQuery(workersQuery)}
+          rowKey={({ id }) => id}
+          columns={canChange ? [...columns, actionColumn] : columns}
+          empty={<Empty title="No workers">Jobs wait until a worker starts.</Empty>}
+        />
       </Card>
     </Page>
   )

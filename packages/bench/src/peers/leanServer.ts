@@ -1,40 +1,21 @@
 /**
- * The peer of the HTTP benchmarks: a server written by hand with Fastify and `pg`,
- * optimised for speed only. It checks the key, charges credits and inserts the job under
- * its idempotency key in one transaction of prepared statements. It has no rate limits,
- * lanes, lots, double entry or fingerprints, so its figures are an upper bound. It
- * creates images instantly, without a queue or workers.
+ * The program of the lean peer. See `Lean.ts`. It creates images instantly, without a queue or workers.
  *
- * `node fastifyServer.ts <database url> <directory for images>` prints `{"base_url": …}` when it is ready.
+ * `node leanServer.ts <database url> <directory for images>` prints `{"base_url": …}` when it is ready.
  */
-import fastify, { type FastifyReply, type FastifyRequest } from "fastify"
+import * as PgPool from "@kinora/testkit/PgPool"
+import fastify, { type FastifyRequest } from "fastify"
 import { createHash, randomUUID } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { Pool, PoolClient } from "pg"
-import * as PgPool from "./PgPool.ts"
-
-interface Create {
-  readonly model: string
-  readonly params: { readonly prompt: string }
-}
-
-interface JobRow {
-  readonly id: string
-  readonly account: string
-  readonly model: string
-  readonly status: string
-  readonly params: object
-  readonly cost: number
-  readonly created_at: Date
-}
+import { cost, type Create, findJob, idempotencyKeyOf, type JobRow, refuse, sendJob } from "./jobRequests.ts"
 
 interface CreateImage {
   readonly model: string
   readonly prompt: string
 }
 
-const pool = PgPool.make(process.argv[2])
+const pool = PgPool.make(process.argv[2] ?? "")
 const directory = process.argv[3] ?? "."
 const server = fastify()
 
@@ -54,17 +35,13 @@ const accountOf = async ({ headers }: FastifyRequest): Promise<string | undefine
   return found?.id
 }
 
-const find = async (on: Pool | PoolClient, id: string, account: string): Promise<JobRow | undefined> => {
-  const { rows: [row] } = await on.query<JobRow>({
-    name: "find",
-    text: "SELECT id, account, model, status, params, cost, created_at FROM job WHERE id = $1 AND account = $2",
-    values: [id, account]
-  })
-  return row
+interface Created {
+  /** 200 if an earlier request created the job, 402 if the account lacks the credits. */
+  readonly status: 200 | 201 | 402
+  readonly row?: JobRow | undefined
 }
 
-/** The job, and whether an earlier request created it. */
-const create = async (account: string, key: string, { model, params }: Create) => {
+const create = async (account: string, key: string, { model, params }: Create): Promise<Created> => {
   const id = randomUUID()
   const client = await pool.connect()
   try {
@@ -81,21 +58,24 @@ const create = async (account: string, key: string, { model, params }: Create) =
         text: "SELECT job FROM idempotency WHERE account = $1 AND key = $2",
         values: [account, key]
       })
-      return { row: await find(client, earlier?.job ?? id, account), replayed: true }
+      return { status: 200, row: await findJob(client, earlier?.job ?? id, account) }
     }
     const { rowCount: charged } = await client.query({
       name: "charge",
-      text: "UPDATE account SET credits = credits - 2 WHERE id = $1 AND credits >= 2",
-      values: [account]
+      text: "UPDATE account SET credits = credits - $2 WHERE id = $1 AND credits >= $2",
+      values: [account, cost]
     })
-    if (charged === 0) throw new Error("out of credits")
+    if (charged === 0) {
+      await client.query("ROLLBACK")
+      return { status: 402 }
+    }
     const { rows: [row] } = await client.query<JobRow>({
       name: "job",
-      text: "INSERT INTO job (id, account, model, params, cost) VALUES ($1, $2, $3, $4, 2) RETURNING *",
-      values: [id, account, model, JSON.stringify(params)]
+      text: "INSERT INTO job (id, account, model, params, cost) VALUES ($1, $2, $3, $4, $5) RETURNING *",
+      values: [id, account, model, JSON.stringify(params), cost]
     })
     await client.query("COMMIT")
-    return { row, replayed: false }
+    return { status: 201, row }
   } catch (error) {
     await client.query("ROLLBACK")
     throw error
@@ -103,13 +83,6 @@ const create = async (account: string, key: string, { model, params }: Create) =
     client.release()
   }
 }
-
-const answer = (reply: FastifyReply, status: number, row: JobRow | undefined) =>
-  row === undefined ? reply.code(404).send({ error: "not_found" }) : reply.code(status).send({
-    ...row,
-    created_at: row.created_at.toISOString(),
-    next: { action: "poll", after_seconds: 1 }
-  })
 
 const createSchema = {
   body: {
@@ -132,27 +105,25 @@ const imageSchema = {
 
 server.post<{ Body: Create }>("/v1/generations", { schema: createSchema }, async (request, reply) => {
   const account = await accountOf(request)
-  if (account === undefined) return reply.code(401).send({ error: "unauthorized" })
-  const key = request.headers["idempotency-key"]
-  const { replayed, row } = await create(account, typeof key === "string" ? key : randomUUID(), request.body)
-  return answer(reply, replayed ? 200 : 201, row)
+  if (account === undefined) return refuse(reply, 401, "unauthorized")
+  const { row, status } = await create(account, idempotencyKeyOf(request), request.body)
+  return status === 402 ? refuse(reply, status, "insufficient_credits") : sendJob(reply, status, row)
 })
 
 server.get<{ Params: { readonly id: string } }>("/v1/generations/:id", async (request, reply) => {
   const account = await accountOf(request)
-  if (account === undefined) return reply.code(401).send({ error: "unauthorized" })
-  return answer(reply, 200, await find(pool, request.params.id, account))
+  if (account === undefined) return refuse(reply, 401, "unauthorized")
+  return sendJob(reply, 200, await findJob(pool, request.params.id, account))
 })
 
 const picture = Buffer.alloc(4096, 1)
 
 server.post<{ Body: CreateImage }>("/v1/images/generations", { schema: imageSchema }, async (request, reply) => {
   const account = await accountOf(request)
-  if (account === undefined) return reply.code(401).send({ error: "unauthorized" })
-  const key = request.headers["idempotency-key"]
+  if (account === undefined) return refuse(reply, 401, "unauthorized")
   const { model, prompt } = request.body
-  const { row } = await create(account, typeof key === "string" ? key : randomUUID(), { model, params: { prompt } })
-  if (row === undefined) return reply.code(404).send({ error: "not_found" })
+  const { row } = await create(account, idempotencyKeyOf(request), { model, params: { prompt } })
+  if (row === undefined) return refuse(reply, 404, "not_found")
   // As durable as the row that refers to it.
   await writeFile(join(directory, `${row.id}.png`), picture, { flush: true })
   await pool.query({ name: "complete", text: "UPDATE job SET status = 'completed' WHERE id = $1", values: [row.id] })
