@@ -1,7 +1,7 @@
 /** A worker ends jobs, and starts those that get their slots. */
 import { assert, layer } from "@effect/vitest"
 import { StorageError } from "@kinora/persistence"
-import { Effect, Latch } from "effect"
+import { Effect, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
 import { makeWorld } from "../src/internal/contract/world.ts"
 import * as JobHandler from "../src/JobHandler.ts"
@@ -87,6 +87,18 @@ layer(memory)("A worker whose jobs end", (it) => {
       }))
   }
 
+  it.effect("starts the next jobs with the services of claimed ones", () =>
+    Effect.gen(function*() {
+      const { add, ended, start } = yield* makeLane
+      const seen: Array<ReadonlyArray<string>> = []
+      yield* add(2)
+      yield* start({
+        ran: Effect.map(Effect.context(), ({ mapUnsafe }) => seen.push([...mapUnsafe.keys()].toSorted()))
+      })
+      yield* ended(2)
+      assert.deepStrictEqual(seen[1], seen[0])
+    }))
+
   it.effect("settles them in a unit if the storage refuses the statement", () =>
     Effect.gen(function*() {
       const { add, ended, log, scheduler, start } = yield* makeLane
@@ -106,11 +118,42 @@ layer(memory)("A worker whose jobs end", (it) => {
         [[0, 0, 0]]
       )
     }))
+
+  it.effect("returns to the queue all the next jobs that were leased while it drained", () =>
+    Effect.gen(function*() {
+      const { add, gate, log, scheduler, start } = yield* makeLane
+      const [isSent, responds] = [yield* Latch.make(), yield* Latch.make()]
+      yield* gate.close
+      // So many that their fiber yields while it starts them.
+      yield* add(2 * crowd, { cap: crowd, waitingMax: crowd })
+      const worker = yield* start({ concurrency: crowd, grace: "100 millis" }, {
+        settleAndClaim: (...jobs) =>
+          Effect.tap(
+            scheduler.settleAndClaim(...jobs),
+            ({ claimed }) => claimed.length < crowd / 2 ? Effect.void : Effect.andThen(isSent.open, responds.await)
+          ),
+        returnLease: (lease) => Effect.andThen(Effect.sync(() => log.push("returned")), scheduler.returnLease(lease))
+      })
+      yield* Effect.repeat(Effect.yieldNow, { until: () => log.includes(`ran ${crowd - 1}`) })
+      yield* Effect.andThen(gate.open, gate.close)
+      yield* isSent.await
+      const drain = yield* Effect.forkChild(worker.drain, { startImmediately: true })
+      yield* TestClock.adjust("100 millis")
+      yield* responds.open
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(drain)
+      assert.strictEqual(log.at(-1), "returned")
+      assert.deepStrictEqual((yield* scheduler.queues).map(({ queued, running }) => [queued, running]), [[crowd, 0]])
+      yield* gate.open
+    }))
 })
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Number of slots of a lane, if it has many. */
+const crowd = 100
 
 /** A lane with one slot, whose jobs run while the gate is open, and what the worker did. */
 const makeLane = Effect.gen(function*() {
@@ -121,15 +164,19 @@ const makeLane = Effect.gen(function*() {
   let added = 0
 
   const start = (
-    options: Partial<Worker.WorkerOptions> & Partial<Pick<JobHandler.JobHandler, "claimed" | "isOpen">> = {},
+    { claimed, isOpen, ran = Effect.void, ...options }:
+      & Partial<Worker.WorkerOptions>
+      & Partial<Pick<JobHandler.JobHandler, "claimed" | "isOpen">>
+      & { readonly ran?: Effect.Effect<unknown> } = {},
     changed: Partial<Scheduler.Scheduler["Service"]> = {}
   ) => {
     const handler = JobHandler.make({
       kind,
-      run: ({ payload }) => Effect.andThen(Effect.sync(() => log.push(`ran ${payload.n}`)), gate.await),
+      run: ({ payload }) =>
+        Effect.sync(() => log.push(`ran ${payload.n}`)).pipe(Effect.andThen(ran), Effect.andThen(gate.await)),
       failed: () => Effect.void,
-      claimed: options.claimed,
-      isOpen: options.isOpen
+      claimed,
+      isOpen
     })
     const observed = Scheduler.Scheduler.of({
       ...scheduler,
@@ -163,7 +210,9 @@ const makeLane = Effect.gen(function*() {
     log,
     scheduler,
     start,
-    add: (count: number) =>
-      Effect.forEach(Array(count), () => scheduler.enqueue(job({ payload: { n: added++ } })), { discard: true })
+    add: (count: number, options: Parameters<typeof job>[0] = {}) =>
+      Effect.forEach(Array(count), () => scheduler.enqueue(job({ payload: { n: added++ }, ...options })), {
+        discard: true
+      })
   }
 })

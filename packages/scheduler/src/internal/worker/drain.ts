@@ -51,10 +51,10 @@ export const makeFinish = Effect.fnUntraced(function*(
   const leaving = yield* makeLeaving(settings)
 
   const release = Effect.gen(function*() {
-    // A job whose unit commits at this moment starts before the others are interrupted.
-    yield* running.isUnreserved
-    // So do jobs that a call under way leases in the slots of others.
+    // A call that is under way may lease jobs. It has reserved their slots when it ends.
     yield* leasing.withPermits(1)(Effect.void)
+    // These jobs start before the others are interrupted, and so does a job whose unit commits at this moment.
+    yield* running.isUnreserved
     const left = running.jobs()
     // Jobs that are settling may finish.
     for (const job of left) if (running.isWorking(job)) running.interrupt(job)

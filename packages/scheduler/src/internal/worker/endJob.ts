@@ -2,7 +2,7 @@
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Effect, type Exit, type Semaphore } from "effect"
+import { type Context, Effect, type Exit, type Semaphore } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
 import { Scheduler } from "../../Scheduler.ts"
 import { makeRefillTerms } from "./refillTerms.ts"
@@ -22,6 +22,7 @@ export const makeEndJob = Effect.fnUntraced(function*(
 ) {
   const scheduler = yield* Scheduler
   const unitOfWork = yield* UnitOfWork
+  const context = yield* Effect.context()
   const termsFor = makeRefillTerms(settings, { alone, lease, running })
 
   /** Ends the jobs, and reserves their slots for the leased ones. Returns the jobs that it left, and an effect that starts the others. */
@@ -37,7 +38,10 @@ export const makeEndJob = Effect.fnUntraced(function*(
       // Leased under a lease that has ended since: rescued like the others.
       const hasStarted = isHeld()
       return Effect.ensuring(hasStarted ? start(job) : Effect.void, Effect.sync(() => release(hasStarted)))
-    }, { discard: true })
+    }, { discard: true }).pipe(
+      // A job runs with the services of its worker, not with those of the set, which tell units to leave lock timeouts to their caller.
+      Effect.updateContext((_: Context.Context<never>) => context)
+    )
     return { left, startAll }
   })
 
