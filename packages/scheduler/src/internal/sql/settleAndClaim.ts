@@ -54,6 +54,7 @@ export const settleAndClaimStatement = (
       SELECT * FROM locked
       WHERE id NOT IN (SELECT lane_id FROM front WHERE rank <= wanted AND kind <> ALL(${offeredKinds(sql, now)}))
     )
+    , running AS MATERIALIZED (${lockJobs(sql)})
     , ended AS (${deleteJobs(sql)})
     , freed AS MATERIALIZED (${freedLanes(sql)})
     , promoted AS MATERIALIZED (${promotedJobs(sql, terms, now)})
@@ -145,11 +146,22 @@ const nextPending = (sql: SqlClient.SqlClient) =>
     ) AS pending
   `
 
-/** The state is compared with that of `given`, since the planner would read a whole partial index for a constant one. */
+/**
+ * Waits for no job, since a statement on leases locks jobs without their lanes. The state is compared with that of `given`, since the
+ * planner would read a whole partial index for a constant one.
+ */
+const lockJobs = (sql: SqlClient.SqlClient) =>
+  sql`
+    SELECT job.id FROM given
+    JOIN lanes ON lanes.id = given.lane_id
+    JOIN scheduler_job AS job ON job.id = given.id AND job.lane_id = given.lane_id
+    WHERE job.state = given.state AND job.epoch = given.epoch
+    FOR UPDATE OF job SKIP LOCKED
+  `
+
 const deleteJobs = (sql: SqlClient.SqlClient) =>
   sql`
-    DELETE FROM scheduler_job AS job USING given JOIN lanes ON lanes.id = given.lane_id
-    WHERE job.id = given.id AND job.lane_id = given.lane_id AND job.state = given.state AND job.epoch = given.epoch
+    DELETE FROM scheduler_job AS job WHERE job.id = ANY(ARRAY(SELECT id FROM running))
     RETURNING job.id, job.lane_id
   `
 
