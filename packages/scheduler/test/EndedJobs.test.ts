@@ -146,6 +146,27 @@ layer(memory)("A worker whose jobs end", (it) => {
       assert.deepStrictEqual((yield* scheduler.queues).map(({ queued, running }) => [queued, running]), [[crowd, 0]])
       yield* gate.open
     }))
+
+  it.effect("returns its jobs to the queue when it is asked to drain while a claim hangs", () =>
+    Effect.gen(function*() {
+      const { add, gate, log, scheduler, start } = yield* makeLane
+      const [hangs, responds] = [yield* Latch.make(), yield* Latch.make()]
+      yield* gate.close
+      yield* add(1)
+      let claims = 0
+      yield* start({ grace: "1 second", lease: "1 hour", heartbeatInterval: "10 seconds" }, {
+        claim: (options) =>
+          claims++ === 0 ? scheduler.claim(options) : hangs.open.pipe(Effect.andThen(responds.await), Effect.as([])),
+        isDrained: () => Effect.succeed(true),
+        release: (leases) =>
+          Effect.andThen(Effect.sync(() => log.push(`released ${leases.length}`)), scheduler.release(leases))
+      })
+      yield* Effect.addFinalizer(() => Effect.andThen(responds.open, gate.open))
+      yield* TestClock.adjust("5 seconds")
+      yield* hangs.await
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(log, ["ran 0", "released 1"])
+    }))
 })
 
 // -----------------------------------------------------------------------------

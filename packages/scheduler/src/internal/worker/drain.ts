@@ -52,7 +52,7 @@ export const makeFinish = Effect.fnUntraced(function*(
 
   const release = Effect.gen(function*() {
     // A call that is under way may lease jobs. It has reserved their slots when it ends.
-    yield* leasing.withPermits(1)(Effect.void)
+    yield* Effect.timeoutOption(Effect.interruptible(leasing.withPermits(1)(Effect.void)), leasingMax)
     // These jobs start before the others are interrupted, and so does a job whose unit commits at this moment.
     yield* running.isUnreserved
     const left = running.jobs()
@@ -71,6 +71,9 @@ export const makeFinish = Effect.fnUntraced(function*(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** How long a drain waits for a call that leases jobs. Longer than the deadline of the statement that ends jobs. A claim has none. */
+const leasingMax = Duration.seconds(15)
 
 /** How long a drain waits for interrupted jobs to clean up before it releases them. */
 const interruptionMax = Duration.seconds(5)
