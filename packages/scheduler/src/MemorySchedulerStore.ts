@@ -10,6 +10,7 @@ import * as Leases from "./internal/leases.ts"
 import * as Direct from "./internal/memory/direct.ts"
 import * as Forget from "./internal/memory/forget.ts"
 import * as Lanes from "./internal/memory/lanes.ts"
+import { settleAndClaim } from "./internal/memory/settleAndClaim.ts"
 import * as Tables from "./internal/memory/tables.ts"
 import * as Queues from "./internal/queues.ts"
 import type { ClaimTerms, NewLease, Renewal } from "./internal/storeTypes.ts"
@@ -36,6 +37,7 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       enqueueLeased: (job, lane, terms) =>
         Effect.flatten(accessNow((now) => Direct.enqueueLeased(tables, job, lane, terms, now))),
       end: (lease) => access(() => Direct.end(tables, lease)),
+      settleAndClaim: (ended, terms) => Effect.flatten(accessNow((now) => settleAndClaim(tables, ended, terms, now))),
       swap: (limit) => accessNow((now) => Lanes.swap(tables, limit, now)),
       // Units run one after the other.
       lockFree: (lanes) => Effect.succeed(lanes),

@@ -13,6 +13,7 @@ import { SecureRandom } from "effect/crypto"
 import { makeDecisions } from "./internal/makeDecisions.ts"
 import type { Forgotten } from "./internal/makeForget.ts"
 import { makeLeases } from "./internal/makeLeases.ts"
+import { makeSettleAndClaim } from "./internal/makeSettleAndClaim.ts"
 import type { PlaceRequest } from "./internal/place.ts"
 import type {
   CapCommand,
@@ -28,7 +29,7 @@ import type {
   RescueOptions
 } from "./internal/requests.ts"
 import type { StatusReads } from "./internal/statusReads.ts"
-import type { AloneQuestion, Drift, Rescued, Swapped } from "./internal/storeTypes.ts"
+import type { AloneQuestion, Drift, RefillTerms, Rescued, Settled, Swapped } from "./internal/storeTypes.ts"
 import type { Schedule } from "./internal/ticks.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 import type * as Lanes from "./Lanes.ts"
@@ -153,6 +154,16 @@ export class Scheduler extends Context.Service<
      * before jobs everywhere else.
      */
     readonly claim: (options: ClaimOptions) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
+    /**
+     * Ends jobs like `settle`, gives their slots to pending jobs, and leases those that `claim` would return next: all in one statement, without
+     * a unit of work. If jobs of these kinds are queued already, or more get slots than `limit`, it leases none: `claim` does. Without `claim` it leases none. Returns
+     * the leased jobs, and those that it has left: `settle` them. It leaves a job whose lease does not hold, and one of whose lane
+     * more has to be read, or that others change. Inside a unit it leaves all.
+     */
+    readonly settleAndClaim: (
+      ended: ReadonlyArray<Lease & JobAddress>,
+      claim?: RefillTerms
+    ) => Effect.Effect<Settled, StorageError>
     /** Stores JSON with the job for its next worker. Fails with `LeaseLost`. Folds concurrent calls. */
     readonly checkpoint: (
       command: CheckpointOptions
@@ -233,6 +244,7 @@ const make = Effect.fnUntraced(function*(
   return Scheduler.of({
     ...yield* makeDecisions({ attemptsMax, waitingMax }),
     ...yield* makeLeases(Duration.fromInputUnsafe(aloneDelay)),
+    settleAndClaim: yield* makeSettleAndClaim,
     waiting: Effect.fn("Scheduler.waiting")((age, limit, except = []) =>
       store.waiting(Duration.fromInputUnsafe(age), limit, except)
     ),

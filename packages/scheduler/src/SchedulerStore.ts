@@ -17,9 +17,11 @@ import type {
   JobSlot,
   LeaseTerms,
   NewLease,
+  RefillTerms,
   Renewal,
   Rescued,
   RescueTerms,
+  Settled,
   StoreRequest,
   Swapped
 } from "./internal/storeTypes.ts"
@@ -60,6 +62,16 @@ export class SchedulerStore extends Context.Service<
      * slot, or for its start. Returns whether it did, and changes nothing otherwise.
      */
     readonly end: (lease: Lease & JobAddress) => Effect.Effect<boolean, StorageError>
+    /**
+     * Ends jobs under their leases, gives their slots to pending jobs, and leases those of `terms.kinds`, the smallest share first, in one
+     * step and without a unit. Leases none if these are more than `terms.limit`, if other jobs of these kinds are queued, which come
+     * first, or if the lease of the worker does not hold. Leaves jobs whose lease does not hold, and may leave others: those of a
+     * lane that is locked or has just changed, and those of a lane whose next pending job no worker claims.
+     */
+    readonly settleAndClaim: (
+      ended: ReadonlyArray<Lease & JobAddress>,
+      terms: RefillTerms
+    ) => Effect.Effect<Settled, StorageError>
     /**
      * Exchanges queued jobs that have not started and that no worker claims with the oldest pending
      * jobs of their lanes that a worker claims. At most `limit` swaps in at most `limit` lanes. Locks

@@ -13,6 +13,7 @@ import * as Lanes from "./internal/sql/lanes.ts"
 import * as Leases from "./internal/sql/leases.ts"
 import * as Queries from "./internal/sql/queries.ts"
 import * as Schedules from "./internal/sql/schedules.ts"
+import { settleAndClaim } from "./internal/sql/settleAndClaim.ts"
 import * as Swaps from "./internal/sql/swaps.ts"
 import * as Workers from "./internal/sql/workers.ts"
 import * as Tables from "./migrations.ts"
@@ -32,6 +33,7 @@ export const layer: Layer.Layer<SchedulerStore, never, SqlClient.SqlClient> = La
       enqueueLeased: (job, lane, terms) =>
         mapSql("SchedulerStore.enqueueLeased")(Direct.enqueueLeased(sql, job, lane, terms)),
       end: (lease) => mapSql("SchedulerStore.end")(Direct.end(sql, lease)),
+      settleAndClaim: (ended, terms) => mapSql("SchedulerStore.settleAndClaim")(settleAndClaim(sql, ended, terms)),
       swap: (limit) => mapSql("SchedulerStore.swap")(Swaps.swap(sql, limit)),
       due: (limit, except) => mapSql("SchedulerStore.due")(Delays.due(sql, limit, except)),
       lockFree: (lanes) => mapSql("SchedulerStore.lockFree")(Lanes.lockFree(sql, lanes)),

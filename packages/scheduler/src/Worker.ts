@@ -58,7 +58,7 @@ export interface WorkerOptions {
    * not wait until a long one ends. One group gets at least one slot. Default 0.
    */
   readonly reserved?: number | undefined
-  /** Maximum number of jobs per claim, rescue and set of delayed jobs, at least 1. Default 64. */
+  /** Maximum number of jobs per claim, rescue and set of delayed jobs, at least 1. Default 256. */
   readonly claimMax?: number | undefined
   /** Time between polls for jobs of other processes. Default 5 seconds. */
   readonly pollInterval?: Duration.Input | undefined
@@ -95,7 +95,8 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
   const alone = yield* AloneRuns.make(settings, running, lease)
   const leasing = Semaphore.makeUnsafe(1)
   const idle = Idle.make()
-  const parts = { running, lease, alone, idle, leasing, start: yield* makeStartJob(running, handlers) }
+  const leased = { running, lease, alone, leasing }
+  const parts = { ...leased, idle, start: yield* makeStartJob(settings, leased) }
   const forkAll = (loops: ReadonlyArray<Effect.Effect<never>>) =>
     concurrency === 0 ? Effect.succeed([]) : Effect.forEach(loops, (loop) => Effect.forkScoped(loop))
   const holding = yield* forkAll([lease.renew, lease.watch, yield* makeLostJobs(settings, running)])
@@ -139,7 +140,7 @@ const settingsOf = (options: WorkerOptions): Settings => {
     handlers: options.handlers,
     concurrency: options.concurrency ?? 8,
     reserved: options.reserved ?? 0,
-    claimMax: options.claimMax ?? 64,
+    claimMax: options.claimMax ?? 256,
     pollInterval: Duration.fromInputUnsafe(options.pollInterval ?? "5 seconds"),
     lease,
     heartbeatInterval: Duration.fromInputUnsafe(options.heartbeatInterval ?? quarter),

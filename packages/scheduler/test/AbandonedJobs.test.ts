@@ -108,7 +108,7 @@ layer(memory)("jobs that a living worker has leased and does not run", (it) => {
       let ends = 0
       const lossy = SchedulerStore.of({
         ...store,
-        end: (lease) => Effect.tap(store.end(lease), () => ends++ === 0 ? lost : Effect.void)
+        settleAndClaim: (...jobs) => Effect.tap(store.settleAndClaim(...jobs), () => ends++ === 0 ? lost : Effect.void)
       })
       const ran: Array<number> = []
       const handler = JobHandler.make({
@@ -123,6 +123,37 @@ layer(memory)("jobs that a living worker has leased and does not run", (it) => {
       assert.deepStrictEqual(ran, [1])
       assert.isAbove(ends, 1)
       assert.deepStrictEqual(yield* scheduler.find([command.job]), [])
+      assert.deepStrictEqual(yield* scheduler.verify, [])
+    }))
+
+  it.effect("run again after the statement that leased them in the slots of others took effect although its response was lost", () =>
+    Effect.gen(function*() {
+      const { job, kind } = yield* makeWorld
+      const store = yield* SchedulerStore
+      const scheduler = yield* Scheduler.Scheduler
+      let leases = 0
+      const lossy = SchedulerStore.of({
+        ...store,
+        settleAndClaim: (...jobs) =>
+          Effect.tap(
+            store.settleAndClaim(...jobs),
+            ({ claimed }) => claimed.length > 0 && leases++ === 0 ? lost : Effect.void
+          )
+      })
+      const ran: Array<string> = []
+      const commands = [job(), job()]
+      const handler = JobHandler.make({
+        kind,
+        run: ({ attempt, job }) =>
+          Effect.sync(() => ran.push(`${job === commands[0]!.job ? "first" : "second"} ${attempt}`)),
+        failed: () => Effect.void
+      })
+      for (const command of commands) yield* scheduler.enqueue(command)
+      const elsewhere = yield* Effect.provideService(anotherScheduler, SchedulerStore, lossy)
+      yield* Effect.provideService(startWorker({ name: "worker", handlers: [handler] }), Scheduler.Scheduler, elsewhere)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(ran, ["first 1", "second 2"])
+      assert.deepStrictEqual(yield* scheduler.find(commands.map(({ job }) => job)), [])
       assert.deepStrictEqual(yield* scheduler.verify, [])
     }))
 

@@ -1,7 +1,7 @@
 /** Invariants while many workers claim, finish, fail, die and return late. */
 import { assert, layer } from "@effect/vitest"
 import type { StorageError } from "@kinora/persistence"
-import { Effect, type Layer, Random, Result } from "effect"
+import { Array as Arr, Effect, type Layer, Random, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { makeWorld, takeLease } from "../src/internal/contract/world.ts"
 import type { ClaimedJob } from "../src/Job.ts"
@@ -62,19 +62,38 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, turns: 
           if (Result.isSuccess(result)) end(job.job)
         })
 
+        /** Ends jobs, and leases others in their slots, which end like claimed ones. */
+        const settleAndClaim: (jobs: ReadonlyArray<ClaimedJob>) => Effect.Effect<void, StorageError.StorageError> =
+          Effect
+            .fnUntraced(function*(jobs) {
+              const terms = { lease, worker: "test", kinds: [world.kind.name], limit: jobs.length }
+              const { claimed, left } = yield* scheduler.settleAndClaim(jobs, terms)
+              for (const job of jobs) {
+                if (left.includes(job.job)) yield* settle(job)
+                else end(job.job)
+              }
+              yield* Effect.forEach(claimed, finish, { discard: true })
+            })
+
+        const finish = Effect.fnUntraced(function*(job: ClaimedJob) {
+          const fate = yield* Random.next
+          if (fate < 0.3) yield* settle(job)
+          else if (fate < 0.6) yield* settleAndClaim([job])
+          else if (fate < 0.7) yield* scheduler.release([job])
+          else if (fate < 0.8) {
+            // The lease may be lost by now.
+            yield* Effect.asVoid(refused(scheduler.checkpoint({ ...job, checkpoint: job.attempt })))
+            yield* settle(job)
+          } else lost.push(job)
+        })
+
         /** Leases of lost workers, some of which return late and try to settle. */
         const lost: Array<ClaimedJob> = []
         const work = Effect.gen(function*() {
-          for (const job of yield* world.claim({ lease, limit: 4 })) {
-            const fate = yield* Random.next
-            if (fate < 0.6) yield* settle(job)
-            else if (fate < 0.7) yield* scheduler.release([job])
-            else if (fate < 0.8) {
-              // The lease may be lost by now.
-              yield* Effect.asVoid(refused(scheduler.checkpoint({ ...job, checkpoint: job.attempt })))
-              yield* settle(job)
-            } else lost.push(job)
-          }
+          const [together, ...others] = Arr.chunksOf(yield* world.claim({ lease, limit: 4 }), 2)
+          if (together?.length === 2) yield* settleAndClaim(together)
+          else yield* Effect.forEach(together ?? [], finish, { discard: true })
+          yield* Effect.forEach(others.flat(), finish, { discard: true })
           const late = lost.length > 20 ? lost.shift() : undefined
           if (late !== undefined) yield* settle(late)
         })

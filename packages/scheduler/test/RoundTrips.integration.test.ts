@@ -14,6 +14,7 @@ const bounds = {
   settle: { statements: 1, roundTrips: 1 },
   // Looks for a lane without waiting jobs first.
   settleAndPromote: { statements: 7, roundTrips: 7 },
+  settleAndClaim: { statements: 1, roundTrips: 1 },
   cancel: { statements: 6, roundTrips: 6 }
 }
 
@@ -38,12 +39,19 @@ it.live("operations send no more statements than these, and wait for no more res
       assert.strictEqual(running?.state, "running")
       remove()
       const [, waiting] = [yield* scheduler.enqueue(job({ cap: 2 })), yield* scheduler.enqueue(job({ cap: 2 }))]
+      const settleAndPromote = yield* costOf(scheduler.settle(running!))
+      const cancel = yield* costOf(scheduler.cancel(waiting.job))
+      yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(job({ cap: 2 })))
+      const [next] = yield* claim()
       return {
         enqueue,
         enqueueLeased,
         settle,
-        settleAndPromote: yield* costOf(scheduler.settle(running!)),
-        cancel: yield* costOf(scheduler.cancel(waiting.job))
+        settleAndPromote,
+        settleAndClaim: yield* costOf(
+          scheduler.settleAndClaim([next!], { lease, worker: "test", kinds: [next!.kind], limit: 1 })
+        ),
+        cancel
       }
     }).pipe(Effect.provide(over(database)))
     assert.deepStrictEqual(costs, bounds)

@@ -89,6 +89,7 @@ export const changesOf = (self: LoadedLanes): LanesChanges => {
     [...added, ...delayed].filter(({ uniqueKey }) => uniqueKey !== undefined).map(({ group }) => group)
   )
   const queuedIn = Map.groupBy(added.filter(({ state }) => state === "queued"), ({ lane }) => lane)
+  const touched = new Set([...added, ...changed.map(({ stored }) => stored)].map(({ lane }) => lane))
   /** Stored jobs of a lane that keep their slots. */
   const aheadIn = ({ held, lane }: LoadedLane) => held - (queuedIn.get(lane)?.length ?? 0)
   return {
@@ -97,10 +98,10 @@ export const changesOf = (self: LoadedLanes): LanesChanges => {
     groups: HashMap.toValues(self.groups)
       .filter(({ group, stored, waiting }) => waiting !== stored.waiting || keyed.has(group))
       .map(({ group, stored, waiting }) => ({ before: stored, after: { group, waiting } })),
-    // Written also if their counters are the same, so that a job that ends in one statement looks for the queued jobs again.
+    // Written also if their counters are the same, so that a job that ends in one statement looks for the jobs of its lane again.
     lanes: lanes
       .map((lane) => ({ before: lane.stored, after: countersOf(lane) }))
-      .filter((change) => isChanged(change) || queuedIn.has(change.after.lane)),
+      .filter((change) => isChanged(change) || touched.has(change.after.lane)),
     restamped: lanes
       .filter((lane) =>
         aheadIn(lane) > 0 && (lane.weight !== lane.stored.weight || hasFreed(lane, changed.map(({ stored }) => stored)))

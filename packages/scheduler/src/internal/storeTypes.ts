@@ -54,6 +54,23 @@ export interface LeaseTerms {
   readonly worker: string
 }
 
+/** Selects the jobs to lease among those that get slots. */
+export interface RefillTerms extends LeaseTerms {
+  readonly kinds: ReadonlyArray<string>
+  /** If more jobs of the kinds get slots, none is leased. */
+  readonly limit: number
+}
+
+/** Result of ending jobs and leasing others. */
+export interface Settled {
+  /** Jobs that were not ended: end them in a unit. */
+  readonly left: ReadonlyArray<JobId>
+  /** Jobs that got a slot and are leased. */
+  readonly claimed: ReadonlyArray<ClaimedJob>
+  /** Whether jobs got a slot and are not leased, or queued jobs got other shares. */
+  readonly hasQueued: boolean
+}
+
 /** Selects the jobs to claim. */
 export interface ClaimTerms extends LeaseTerms {
   readonly kinds: ReadonlyArray<string>

@@ -8,6 +8,7 @@ import { auditTests } from "./audits.ts"
 import { cancelTests, overdueTests } from "./cancels.ts"
 import { concurrentDelayTests, delayUnitTests, dueInTests } from "./delayedUnits.ts"
 import { cancelledDelayTests, delayTests, dueOrderTests, fullQueueTests } from "./delays.ts"
+import { endedSetTests } from "./endedSets.ts"
 import { concurrentForgetTests, forgetTests, forgottenRunTests } from "./forgets.ts"
 import { jobIdTests, keptJobIdTests, refusedJobIdTests } from "./jobIds.ts"
 import { decisionTests, enqueuedTests, slotTests } from "./lanes.ts"
@@ -43,6 +44,7 @@ export const parts: Readonly<Record<string, ReadonlyArray<(test: Register) => vo
     leaseTests,
     leasedJobTests,
     endedJobTests,
+    endedSetTests,
     rescueTests,
     endedLeaseTests,
     poolTests,

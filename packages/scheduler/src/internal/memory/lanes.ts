@@ -78,7 +78,7 @@ export const apply = (
   restamped.forEach(tables.put)
   const offered = offeredAt(tables, now)
   return Effect.succeed({
-    promoted: changes.promotions.flatMap((promotion) => promote(tables, promotion, offered)),
+    promoted: promote(tables, changes.promotions, offered),
     restamped: restamped.length,
     handed: slot && handOver(tables, slot, now)
   })
@@ -196,16 +196,29 @@ const offeredAt = ({ workers }: Tables, now: DateTime.Utc) => Swaps.offeredKinds
 
 const addressOf = ({ group, job, lane }: StoredJob) => ({ job, lane, group })
 
+/** Positions follow the order in which the jobs of all lanes were enqueued. */
 const promote = (
+  tables: Tables,
+  promotions: ReadonlyArray<Promotion>,
+  offered: ReadonlySet<string>
+): ReadonlyArray<JobId> => {
+  const placed = promotions.flatMap((promotion) => promoteIn(tables, promotion, offered))
+  for (const { job, share } of placed.toSorted((a, b) => byPosition(a.job, b.job))) {
+    tables.put({ ...job, state: "queued", share, position: tables.nextPosition() })
+  }
+  return placed.filter(({ isPromoted }) => isPromoted).map(({ job }) => job.job)
+}
+
+const promoteIn = (
   tables: Tables,
   { ahead, beside, count, lane, weight }: Promotion,
   offered: ReadonlySet<string>
-): ReadonlyArray<JobId> => {
+) => {
   const promoted = Swaps.nextInLine(tables.pendingIn(lane).values(), offered, count)
   const inLine = [...promoted, ...beside.flatMap((job) => tables.jobs.get(job) ?? [])].toSorted(byPosition)
-  for (const [index, job] of inLine.entries()) {
-    const share = shareOf(ahead + index, weight)
-    tables.put({ ...job, state: "queued", share, position: tables.nextPosition() })
-  }
-  return promoted.map(({ job }) => job)
+  return inLine.map((job, index) => ({
+    job,
+    share: shareOf(ahead + index, weight),
+    isPromoted: promoted.includes(job)
+  }))
 }

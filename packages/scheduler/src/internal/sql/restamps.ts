@@ -1,19 +1,17 @@
 /** The statement that sets the shares of queued jobs. */
 import * as Rows from "@kinora/persistence/Rows"
-import type { SqlClient } from "effect/sql"
-import type { JobPlace } from "../loadedLanes.ts"
+import type { SqlClient, Statement } from "effect/sql"
 import { aheadMax, type Restamp } from "../shares.ts"
-import * as JobIds from "./jobIds.ts"
 
 /**
  * Sets the shares of queued jobs by the rule of `restamp` (`internal/shares.ts`). Skips locked
  * jobs, which are being claimed: their shares no longer matter, or they have got other places. Does not
- * count `ended` jobs, which the same statement deletes but still sees.
+ * count the jobs with the keys `ended`, which the same statement deletes but still sees. `lanes`: rows of `Restamp` with the alias `lane`.
  */
 export const restampStatement = (
   sql: SqlClient.SqlClient,
-  restamped: ReadonlyArray<Restamp>,
-  ended: ReadonlyArray<JobPlace>
+  lanes: Statement.Fragment,
+  ended: Statement.Fragment
 ) =>
   sql`
     UPDATE scheduler_job AS job SET share = next.share
@@ -24,10 +22,10 @@ export const restampStatement = (
           held.id, held.position, held.share AS before, held.state, held.started_at,
           least(row_number() OVER (PARTITION BY lane.id ORDER BY held.position) - 1, ${aheadMax})::float8
             / lane.weight AS share
-        FROM ${Rows.table("lane", restamped, restampColumns)}
+        FROM ${lanes}
         CROSS JOIN LATERAL (
           SELECT id, position, state, started_at, share FROM scheduler_job
-          WHERE lane_id = lane.id AND state <> 'pending' AND id <> ALL(${JobIds.keys(ended.map(({ job }) => job))})
+          WHERE lane_id = lane.id AND state <> 'pending' AND id <> ALL(${ended})
           ORDER BY position
           LIMIT lane."limit"
         ) AS held
@@ -41,6 +39,10 @@ export const restampStatement = (
     WHERE job.id = next.id
     RETURNING 1
   `
+
+/** Lanes for `restampStatement`. */
+export const restampTable = (restamped: ReadonlyArray<Restamp>): Statement.Fragment =>
+  Rows.table("lane", restamped, restampColumns)
 
 // -----------------------------------------------------------------------------
 // internal

@@ -5,8 +5,9 @@ import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { LaneId } from "../ids.ts"
 import type { Swapped } from "../storeTypes.ts"
+import * as JobIds from "./jobIds.ts"
 import { ageInSql } from "./priorities.ts"
-import { restampStatement } from "./restamps.ts"
+import { restampStatement, restampTable } from "./restamps.ts"
 import { addressColumns, addressFields } from "./rows.ts"
 import { offeredKinds } from "./workers.ts"
 
@@ -22,7 +23,10 @@ export const swap = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, limit:
   const rows = yield* decodeSwapped(exchange(sql, lanes.map(({ lane }) => lane), limit, now))
   const changed = new Set(rows.map(({ lane }) => lane))
   const restamped = lanes.filter(({ lane }) => changed.has(lane)).map((lane) => ({ ...lane, limit: undefined }))
-  if (restamped.length > 0) yield* restampStatement(sql, restamped, [])
+  if (restamped.length > 0) {
+    yield* restampStatement(sql, restampTable(restamped), JobIds.keys([]))
+    yield* touchLanes(sql, restamped.map(({ lane }) => lane))
+  }
   const swapped: Swapped = {
     promoted: rows.filter(({ isPromoted }) => isPromoted).map(toAddress),
     displaced: rows.filter(({ isPromoted }) => !isPromoted).map(toAddress)
@@ -63,6 +67,10 @@ const lockLanes = (sql: SqlClient.SqlClient, limit: number, now: Statement.Fragm
     LIMIT ${limit}
     FOR UPDATE SKIP LOCKED
   `
+
+/** Writes the lanes, whose counters are the same, so that a job that ends in one statement looks for the jobs of its lane again. */
+const touchLanes = (sql: SqlClient.SqlClient, lanes: ReadonlyArray<LaneId>) =>
+  sql`UPDATE scheduler_lane SET held = held WHERE id = ANY(${Rows.array("text", lanes)})`
 
 const decodeLanes = Rows.decodeAll(Schema.Struct({ lane: Schema.String, weight: Schema.Int }))
 

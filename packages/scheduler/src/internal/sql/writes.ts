@@ -8,7 +8,7 @@ import type { JobSlot } from "../storeTypes.ts"
 import * as Delays from "./delays.ts"
 import * as JobIds from "./jobIds.ts"
 import { holds } from "./leases.ts"
-import { restampStatement } from "./restamps.ts"
+import { restampStatement, restampTable } from "./restamps.ts"
 import { claimedColumns, decodeClaimed, toClaimed } from "./rows.ts"
 
 /**
@@ -32,7 +32,11 @@ export const write = Effect.fnUntraced(function*(
     ...(enqueued.length === 0 ? [] : [sql`added AS (${insertJobs(sql, enqueued, now, slot)})`]),
     ...(groups.length === 0 ? [] : [sql`counted_groups AS (${countGroups(sql, groups)})`]),
     ...(lanes.length === 0 ? [] : [sql`counted_lanes AS (${countLanes(sql, lanes)})`]),
-    ...(restamped.length === 0 ? [] : [sql`restamped AS (${restampStatement(sql, restamped, placed)})`])
+    ...(restamped.length === 0
+      ? []
+      : [
+        sql`restamped AS (${restampStatement(sql, restampTable(restamped), JobIds.keys(placed.map(({ job }) => job)))})`
+      ])
   ]
   const count = (rows: ReadonlyArray<unknown>, part: string) =>
     sql.literal(rows.length === 0 ? "0" : `(SELECT count(*) FROM ${part})::int4`)

@@ -10,6 +10,10 @@ import type { WorkerLease } from "./workerLease.ts"
 /** Whether a job that has to run alone is due for this worker. */
 export interface AloneRuns {
   readonly isDue: () => boolean
+  /** Whether such a job is due, or runs: until it has ended, no other job may start. */
+  readonly isExclusive: () => boolean
+  /** Waits for the other jobs of the worker, runs `claim`, and waits for the end of what it has started. */
+  readonly run: (claim: Effect.Effect<void>) => Effect.Effect<void>
   /** Calls the listener when such a job becomes due. */
   readonly onDue: (listener: () => void) => void
   /** Looks for such a job, unless one is known. */
@@ -23,6 +27,7 @@ export const make = Effect.fnUntraced(function*(settings: Settings, running: Run
   const scheduler = yield* Scheduler
   const listeners: Array<() => void> = []
   let isDue = false
+  let runs = 0
 
   const look = Effect.gen(function*() {
     if (isDue) return
@@ -31,13 +36,20 @@ export const make = Effect.fnUntraced(function*(settings: Settings, running: Run
     if (isDue) { for (const listener of listeners) listener() }
   })
 
-  const runs: AloneRuns = {
+  const aloneRuns: AloneRuns = {
     isDue: () => isDue,
+    isExclusive: () => isDue || runs > 0,
+    run: (claim) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => runs++),
+        () => running.isEmpty.pipe(Effect.andThen(claim), Effect.andThen(running.isEmpty)),
+        () => Effect.sync(() => runs--)
+      ),
     onDue: (listener) => void listeners.push(listener),
     look,
     take: () => {
       isDue = false
     }
   }
-  return runs
+  return aloneRuns
 })

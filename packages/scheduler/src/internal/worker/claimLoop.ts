@@ -1,31 +1,15 @@
 /** Claims jobs when the worker has room for them. */
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Effect, type Semaphore } from "effect"
+import { Effect } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
 import { Scheduler } from "../../Scheduler.ts"
 import { Wakeup } from "../../Wakeup.ts"
 import * as KindName from "../kindName.ts"
 import type { ClaimOptions } from "../requests.ts"
-import type { AloneRuns } from "./aloneRuns.ts"
-import type { Idle } from "./idle.ts"
 import { openKinds } from "./openKinds.ts"
-import type { RunningJobs } from "./runningJobs.ts"
 import { selectionOf } from "./selection.ts"
 import { logFailure, type Settings } from "./settings.ts"
-import type { StartJob } from "./startJob.ts"
-import type { WorkerLease } from "./workerLease.ts"
-
-/** The parts of a worker that its loops share. */
-export interface WorkerParts {
-  readonly running: RunningJobs
-  readonly lease: WorkerLease
-  readonly alone: AloneRuns
-  readonly start: StartJob
-  /** Whether it takes jobs that are handed over. */
-  readonly idle: Idle
-  /** Held by one call that leases jobs at a time, until the jobs have started. */
-  readonly leasing: Semaphore.Semaphore
-}
+import type { WorkerParts } from "./workerParts.ts"
 
 /**
  * Creates the loop. One fiber claims for the whole worker, so that a set collects while the
@@ -80,14 +64,11 @@ export const makeClaimLoop = Effect.fnUntraced(
       yield* claimAndStart({ ...claimed, limit: 1, alone: true })
     }).pipe(logFailure("Claiming a job that runs alone failed", undefined), Effect.uninterruptible)
 
-    /** Waits for the other jobs of the worker, runs a job alone, and waits for its end. */
-    const runAlone = running.isEmpty.pipe(Effect.andThen(claimAlone), Effect.andThen(running.isEmpty))
-
     return Effect.gen(function*() {
       yield* lease.isHeld
       yield* lease.isOffered
       yield* running.hasRoom
-      if (alone.isDue()) return yield* runAlone
+      if (alone.isDue()) return yield* alone.run(claimAlone)
       const more = yield* claim
       if (!more) yield* idle.during(Effect.timeoutOption(wakeup.await, settings.pollInterval))
     }).pipe(Effect.forever)

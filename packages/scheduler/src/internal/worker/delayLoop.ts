@@ -2,8 +2,8 @@
 import { Duration, Effect, Option, Random } from "effect"
 import { Scheduler } from "../../Scheduler.ts"
 import { Wakeup } from "../../Wakeup.ts"
-import type { WorkerParts } from "./claimLoop.ts"
 import { logFailure, type Settings } from "./settings.ts"
+import type { WorkerParts } from "./workerParts.ts"
 
 /**
  * Creates the loop. It sleeps until the next job is due. A wake-up may announce a job that is due earlier, and a poll finds

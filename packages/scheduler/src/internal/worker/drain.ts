@@ -1,10 +1,9 @@
 /** Stops a worker. */
 import { Duration, Effect, Fiber, Latch } from "effect"
 import { Scheduler } from "../../Scheduler.ts"
-import type { WorkerParts } from "./claimLoop.ts"
 import { makeLeaving } from "./leftAttempts.ts"
-import type { RunningJobs } from "./runningJobs.ts"
 import { logFailure, type Settings } from "./settings.ts"
+import type { WorkerParts } from "./workerParts.ts"
 
 /** The fibers of a worker. */
 export interface WorkerFibers {
@@ -17,10 +16,10 @@ export interface WorkerFibers {
 /** Creates an effect that drains the worker. Every call waits for the same drain. */
 export const makeDrain = Effect.fnUntraced(function*(
   settings: Settings,
-  { lease, running }: Pick<WorkerParts, "lease" | "running">,
+  { lease, leasing, running }: Pick<WorkerParts, "lease" | "leasing" | "running">,
   fibers: WorkerFibers
 ) {
-  const finish = yield* makeFinish(settings, running)
+  const finish = yield* makeFinish(settings, { leasing, running })
   const drained = Latch.makeUnsafe(false)
   let isDraining = false
 
@@ -44,12 +43,17 @@ export const makeDrain = Effect.fnUntraced(function*(
  * Creates an effect that waits up to `grace` for the running jobs, then interrupts the remaining ones and releases them
  * with their checkpoints. Only the wait can be interrupted.
  */
-export const makeFinish = Effect.fnUntraced(function*(settings: Settings, running: RunningJobs) {
+export const makeFinish = Effect.fnUntraced(function*(
+  settings: Settings,
+  { leasing, running }: Pick<WorkerParts, "leasing" | "running">
+) {
   const scheduler = yield* Scheduler
   const leaving = yield* makeLeaving(settings)
 
   const release = Effect.gen(function*() {
-    // A job whose unit commits at this moment starts before the others are interrupted.
+    // A call that is under way may lease jobs. It has reserved their slots when it ends.
+    yield* Effect.timeoutOption(Effect.interruptible(leasing.withPermits(1)(Effect.void)), leasingMax)
+    // These jobs start before the others are interrupted, and so does a job whose unit commits at this moment.
     yield* running.isUnreserved
     const left = running.jobs()
     // Jobs that are settling may finish.
@@ -67,6 +71,9 @@ export const makeFinish = Effect.fnUntraced(function*(settings: Settings, runnin
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** How long a drain waits for a call that leases jobs. Longer than the deadline of the statement that ends jobs. A claim has none. */
+const leasingMax = Duration.seconds(15)
 
 /** How long a drain waits for interrupted jobs to clean up before it releases them. */
 const interruptionMax = Duration.seconds(5)

@@ -1,9 +1,9 @@
 /** Pauses the worker while it is asked to drain. */
 import { Effect } from "effect"
 import { Scheduler } from "../../Scheduler.ts"
-import type { WorkerParts } from "./claimLoop.ts"
 import { makeFinish } from "./drain.ts"
 import { logFailure, type Settings } from "./settings.ts"
+import type { WorkerParts } from "./workerParts.ts"
 
 /**
  * Creates the loop. At a heartbeat, the worker learns that it is asked to drain: it then claims no more jobs, and finishes
@@ -11,11 +11,11 @@ import { logFailure, type Settings } from "./settings.ts"
  */
 export const makeDrainRequests = Effect.fnUntraced(function*(
   settings: Settings,
-  { lease, running }: Pick<WorkerParts, "lease" | "running">
+  { lease, leasing, running }: Pick<WorkerParts, "lease" | "leasing" | "running">
 ) {
   const { heartbeatInterval, name } = settings
   const scheduler = yield* Scheduler
-  const finish = yield* makeFinish(settings, running)
+  const finish = yield* makeFinish(settings, { leasing, running })
 
   /** Waits until the worker is asked to drain, or no longer asked. A failure changes nothing. */
   const awaitAsked = (asked: boolean) => {

@@ -9,12 +9,12 @@ export const offer = (count: number) =>
     (slots) => Effect.acquireRelease(Metric.modify(slots, count), () => Metric.modify(slots, -count))
   )
 
-/** Counts a job while `body` runs. */
-export const hold = <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(
-    running,
-    (running) => Effect.acquireUseRelease(Metric.modify(running, 1), () => body, () => Metric.modify(running, -1))
-  )
+/** Creates a function that counts a job while `body` runs. */
+export const makeHold = Effect.map(
+  Effect.suspend(() => running),
+  (running) => <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.acquireUseRelease(Metric.modify(running, 1), () => body, () => Metric.modify(running, -1))
+)
 
 // -----------------------------------------------------------------------------
 // internal

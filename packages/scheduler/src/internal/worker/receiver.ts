@@ -2,10 +2,10 @@
 import { Effect } from "effect"
 import type { Offered, Receiver, Reserved } from "../handovers.ts"
 import * as KindName from "../kindName.ts"
-import type { WorkerParts } from "./claimLoop.ts"
 import { openKinds } from "./openKinds.ts"
 import { selectionOf } from "./selection.ts"
 import type { Settings } from "./settings.ts"
+import type { WorkerParts } from "./workerParts.ts"
 
 /** Creates the receiver. It reserves a slot only for a job that the next claim of the worker would return. */
 export const makeReceiver = Effect.fnUntraced(function*(

@@ -3,9 +3,9 @@ import { DateTime, Duration, Effect, Option, Random } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
 import { AttemptsExhausted, TimeLimitExceeded } from "../../JobHandler.ts"
 import { Scheduler } from "../../Scheduler.ts"
-import type { WorkerParts } from "./claimLoop.ts"
 import { makeLeaving } from "./leftAttempts.ts"
 import { logFailure, type Settings } from "./settings.ts"
+import type { WorkerParts } from "./workerParts.ts"
 
 /** Creates the loop. It starts with a rescue, since a worker that restarts after a crash may find its own jobs. */
 export const makeRescueLoop = Effect.fnUntraced(

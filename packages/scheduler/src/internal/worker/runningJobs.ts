@@ -28,6 +28,8 @@ export interface RunningJobs {
     job: ClaimedJob,
     body: (settling: Effect.Effect<void>) => Effect.Effect<void>
   ) => Effect.Effect<void>
+  /** Frees the slot of a job that has been settled, before its fiber ends. */
+  readonly free: (lease: Lease) => void
   /** Returns whether the job is held and not settling. */
   readonly isWorking: (lease: Lease) => boolean
   /** Interrupts a job without waiting for its fiber. */
@@ -58,8 +60,8 @@ export const make = (max: number): RunningJobs => {
     setLatches()
     return added
   }
-  const remove = (job: ClaimedJob) => {
-    running.delete(keyOf(job))
+  const remove = (job: Lease) => {
+    if (!running.delete(keyOf(job))) return
     setLatches()
     for (const listener of listeners) listener()
   }
@@ -99,6 +101,7 @@ export const make = (max: number): RunningJobs => {
           })
         )
       }),
+    free: remove,
     isWorking: (lease) => running.get(keyOf(lease))?.settling === false,
     interrupt: (lease) => running.get(keyOf(lease))?.fiber?.interruptUnsafe()
   }

@@ -1,30 +1,32 @@
 /** Runs a job in a separate fiber and settles it. */
 import * as Decision from "@kinora/persistence/Decision"
 import * as Folding from "@kinora/persistence/Folding"
+import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { type Duration, Effect, Schedule } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
-import type { AttemptsExhausted, JobHandler, TimeLimitExceeded } from "../../JobHandler.ts"
 import * as Lanes from "../../Lanes.ts"
 import { Scheduler } from "../../Scheduler.ts"
 import * as KindName from "../kindName.ts"
+import { makeEndJob, settledMax } from "./endJob.ts"
 import * as Metrics from "./metrics.ts"
-import type { RunningJobs } from "./runningJobs.ts"
-
-/** Starts a job, or fails it with the given reason. Returns when its fiber has started. */
-export type StartJob = (job: ClaimedJob, failure?: TimeLimitExceeded | AttemptsExhausted) => Effect.Effect<void>
+import type { Settings } from "./settings.ts"
+import type { StartJob, WorkerParts } from "./workerParts.ts"
 
 /** Creates a `StartJob`. Jobs that end at the same moment are settled in one unit of work. */
 export const makeStartJob = Effect.fnUntraced(
-  function*(running: RunningJobs, handlers: ReadonlyArray<JobHandler>) {
+  function*(settings: Settings, parts: Omit<WorkerParts, "idle" | "start">) {
+    const { running } = parts
+    const { handlers } = settings
     const unitOfWork = yield* UnitOfWork
-    const scheduler = yield* Scheduler
     const retry = yield* makeRetry
+    const hold = yield* Metrics.makeHold
+    const endJob = yield* makeEndJob(settings, { ...parts, start: (job) => start(job) })
     const runs = new Map(handlers.map((handler) => [
       handler.kind,
       handler.prepare((name, settle) =>
         settle === undefined
-          ? ({ job }) => settleOnly(scheduler, job)
+          ? ({ job }) => endJob(job)
           : Folding.makeWith(unitOfWork, {
             name,
             membersMax: settledMax,
@@ -40,14 +42,14 @@ export const makeStartJob = Effect.fnUntraced(
       return running.start(job, (settling) =>
         run(job, failure).pipe(
           Effect.tap(() => settling),
-          Effect.flatMap((settle) =>
-            Effect.retry(settle, { schedule: settleRetries, while: (error) => error.isRetryable })
-          ),
+          Effect.flatMap(retried),
           Effect.catchCause((cause) =>
             Effect.logError("Settling a job failed; the job runs again, or fails if it has no attempts left", cause)
           ),
-          Metrics.hold,
-          Effect.withSpan("Worker.job", { root: true, attributes: { kind: job.kind, attempt: job.attempt } }),
+          hold,
+          Effect.withSpan("Worker.job", { root: true, attributes: { kind: job.kind, attempt: job.attempt } }, {
+            captureStackTrace: false
+          }),
           Effect.annotateLogs({ job: job.job, kind: job.kind, attempt: job.attempt })
         ))
     }
@@ -59,17 +61,18 @@ export const makeStartJob = Effect.fnUntraced(
 // internal
 // -----------------------------------------------------------------------------
 
-/** Maximum number of jobs that one unit of work settles. */
-const settledMax = 256
-
 /** Retries while the storage is unavailable. No other worker gets the job meanwhile unless its lease expires. */
 const settleRetries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]).pipe(
   Schedule.jittered
 )
 
-/** The default of `JobHandler.settle`, which only ends the job. A lost lease is ignored, since another worker has the job. */
-const settleOnly = (scheduler: Scheduler["Service"], job: ClaimedJob) =>
-  Effect.catchTag(Effect.asVoid(scheduler.settle(job)), "SchedulerError", () => Effect.void)
+/** Creates the schedule after the first failure only. */
+const retried = (settle: Effect.Effect<void, StorageError>) =>
+  Effect.catchIf(
+    settle,
+    ({ isRetryable }) => isRetryable,
+    () => Effect.retry(settle, { schedule: settleRetries, while: ({ isRetryable }) => isRetryable })
+  )
 
 /** Creates a function that delays jobs that failed. A lost lease is ignored, since another worker has the job. */
 const makeRetry = Effect.gen(function*() {
