@@ -150,7 +150,7 @@ const makeCrowd = Effect.gen(function*() {
   })
 
   const settle = Effect.gen(function*() {
-    const jobs = yield* take(6)
+    const jobs = yield* take(3)
     const settled = yield* scheduler.settleAndClaim(jobs, { ...terms, limit: jobs.length })
     add(settled.claimed)
     refills += settled.claimed.length
@@ -160,9 +160,10 @@ const makeCrowd = Effect.gen(function*() {
   const enqueue = Effect.gen(function*() {
     const n = yield* Random.nextIntBetween(0, 4)
     const priority = yield* Random.nextIntBetween(0, 2)
-    const command = job({ ...laneOf(n), cap: 3, priority, waitingMax: Infinity })
-    yield* scheduler.enqueue(command)
+    const command = job({ ...laneOf(n), cap: 2, priority, waitingMax: Infinity })
+    // Before the response, since another caller can claim and end the job at once.
     left.add(command.job)
+    yield* scheduler.enqueue(command)
   })
   const cancel = Effect.gen(function*() {
     const [job] = yield* Random.shuffle(left)
@@ -170,19 +171,19 @@ const makeCrowd = Effect.gen(function*() {
     yield* scheduler.cancel(job)
     left.delete(job)
   }).pipe(
-    // It runs, or another caller has ended it.
+    // It runs, it is not enqueued yet, or another caller has ended it.
     Effect.catchTag("SchedulerError", () => Effect.void)
   )
   const setCap = Effect.gen(function*() {
-    yield* scheduler.setCap({ ...laneOf(yield* Random.nextIntBetween(0, 4)), cap: yield* Random.nextIntBetween(1, 5) })
+    yield* scheduler.setCap({ ...laneOf(yield* Random.nextIntBetween(0, 4)), cap: yield* Random.nextIntBetween(1, 4) })
   })
   const turn = Effect.gen(function*() {
     const choice = yield* Random.next
-    if (choice < 0.3) return yield* enqueue
-    if (choice < 0.7) return yield* settle
-    if (choice < 0.75) return yield* cancel
-    if (choice < 0.78) return yield* setCap
-    if (choice < 0.8) return yield* scheduler.release(yield* take(2))
+    if (choice < 0.45) return yield* enqueue
+    if (choice < 0.75) return yield* settle
+    if (choice < 0.78) return yield* cancel
+    if (choice < 0.8) return yield* setCap
+    if (choice < 0.82) return yield* scheduler.release(yield* take(2))
     add(yield* scheduler.claim({ ...terms, limit: 20 }))
   })
   return { left, running, refills: () => refills, turn: Effect.asVoid(turn) }
