@@ -27,6 +27,8 @@ export interface BodyOptions {
 /** A claimed delivery with its body. */
 export interface Sendable extends Claimed {
   readonly body: Uint8Array
+  /** Whether the store has the body. Otherwise it is stored with the outcome of the send. */
+  readonly isStored: boolean
 }
 
 /** Result of a claim. */
@@ -53,19 +55,25 @@ export type Claim = (
 ) => Effect.Effect<Batch, StorageError>
 
 /**
- * Makes the claim of a worker: one unit of work that claims deliveries and stores the bodies
- * of first sends. Releases deliveries whose body cannot be made until `restedAt`.
+ * Makes the claim of a worker: one unit of work that claims deliveries and makes the bodies of
+ * first sends. Releases deliveries whose body cannot be made until `restedAt`.
+ *
+ * The unit stores bodies that the functions of a host make, because these can return another
+ * body after a crash. The default body depends only on the event, so it is not stored before the
+ * first send: most deliveries have no second one.
  */
 export const make = Effect.fnUntraced(function*(options: BodyOptions) {
   const { atomically } = yield* UnitOfWork
   const store = yield* WebhookStore
+  const isDerived = options.complete === undefined && options.body === undefined
 
   const claim = Effect.fnUntraced(function*(demands: ReadonlyArray<Demand>, now: DateTime.Utc, times: Times) {
     const taken = yield* store.claim(demands, now, times.until, options.claimBytesMax ?? 8 * 1024 ** 2)
-    const bodies = yield* makeBodies(options, taken)
-    if (bodies.made.length > 0) yield* store.freeze(bodies.made)
+    const { made, ...bodies } = yield* makeBodies(options, taken)
+    if (made.length > 0 && !isDerived) yield* store.freeze(made)
     if (bodies.failed.length > 0) yield* store.release(bodies.failed, times.restedAt)
-    return { ...bodies, taken, sendable: [...bodies.known, ...bodies.made] }
+    const sendable = [...bodies.known, ...made.map((one) => ({ ...one, isStored: !isDerived }))]
+    return { ...bodies, taken, sendable }
   }, atomically)
 
   return ((demands, now, times) =>
@@ -88,7 +96,7 @@ const utf8 = new TextEncoder()
 /** Claimed deliveries by the state of their bodies. */
 interface Bodies {
   readonly known: Array<Sendable>
-  readonly made: Array<Sendable>
+  readonly made: Array<Omit<Sendable, "isStored">>
   readonly failed: Array<Claimed>
   /** The first failure. */
   cause: Cause.Cause<never> | undefined
@@ -99,7 +107,7 @@ const makeBodies = Effect.fnUntraced(function*(options: BodyOptions, taken: Read
   for (const claimed of taken) {
     // A delivery to a disabled endpoint is not sent and needs no body.
     if (claimed.body !== null || claimed.endpoint.status === "disabled") {
-      bodies.known.push({ ...claimed, body: claimed.body ?? new Uint8Array() })
+      bodies.known.push({ ...claimed, body: claimed.body ?? new Uint8Array(), isStored: true })
       continue
     }
     const body = yield* Effect.exit(makeBody(options, claimed))
