@@ -45,11 +45,11 @@ export const makeWorld = Effect.gen(function*() {
   const calls = yield* Queue.unbounded<Call>()
   const settled = yield* Queue.unbounded<Settlement>()
   const answers = new Map<string, (call: Call) => Effect.Effect<Outcome>>()
-  const faults = { settle: 0, claim: 0, due: 0, refused: "" }
-  const count = { due: 0, claim: 0, freeze: 0, settle: 0, claimedAtOnce: 0, claimed: 0, sent: 0 }
+  const faults = { settle: 0, claim: 0, due: 0, release: 0, refused: "" }
+  const count = { due: 0, claim: 0, freeze: 0, release: 0, settle: 0, claimedAtOnce: 0, claimed: 0, sent: 0 }
   const held = { claims: Latch.makeUnsafe(true) }
 
-  const failing = (operation: "settle" | "claim" | "due") =>
+  const failing = (operation: "settle" | "claim" | "due" | "release") =>
     Effect.suspend(() => {
       count[operation]++
       if (faults[operation] === 0) return Effect.void
@@ -72,6 +72,7 @@ export const makeWorld = Effect.gen(function*() {
           return held.claims.await
         })
       ),
+    release: (...args) => Effect.andThen(failing("release"), store.release(...args)),
     freeze: (bodies) =>
       Effect.suspend(() => {
         count.freeze++

@@ -54,7 +54,7 @@ export const claimTests = (test: Register): void => {
     }))
 }
 
-/** Registers tests of the bytes of claims, and of bodies. */
+/** Registers tests of the bytes of claims, and of bodies that are stored before the first send. */
 export const byteTests = (test: Register): void => {
   test("claims at most the given bytes but at least one delivery, the first of each endpoint before the second of any", () =>
     Effect.gen(function*() {
@@ -106,7 +106,10 @@ export const byteTests = (test: Register): void => {
       yield* store.restart(first!, at(90))
       assert.isNull((yield* claim(90))[0]?.body)
     }))
+}
 
+/** Registers the test of bodies that are stored with the outcome of a send. */
+export const sentBodyTests = (test: Register): void => {
   test("stores the body of a failed send with its outcome, unless the delivery has one or the claim no longer holds", () =>
     Effect.gen(function*() {
       const store = yield* WebhookStore

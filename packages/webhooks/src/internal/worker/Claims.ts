@@ -1,7 +1,7 @@
 /** Claims of due deliveries, with the body that every send of a delivery repeats. */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { type Cause, DateTime, Effect, Exit, type Schema } from "effect"
+import { type Cause, DateTime, Effect, Exit, identity, type Schema } from "effect"
 import type { Claimed } from "../../Delivery.ts"
 import type { Event } from "../../Event.ts"
 import { type Demand, WebhookStore } from "../../WebhookStore.ts"
@@ -55,26 +55,36 @@ export type Claim = (
 ) => Effect.Effect<Batch, StorageError>
 
 /**
- * Makes the claim of a worker: one unit of work that claims deliveries and makes the bodies of
- * first sends. Releases deliveries whose body cannot be made until `restedAt`.
+ * Makes the claim of a worker, which claims deliveries and makes the bodies of first sends.
+ * Releases deliveries whose body cannot be made until `restedAt`.
  *
- * The unit stores bodies that the functions of a host make, because these can return another
- * body after a crash. The default body depends only on the event, so it is not stored before the
- * first send: most deliveries have no second one.
+ * A claim is a unit of work if functions of the host make bodies: the unit stores them, because
+ * these functions can return another body after a crash. The default body depends only on the
+ * event, so it is not stored before the first send, and the claim is one statement.
  */
 export const make = Effect.fnUntraced(function*(options: BodyOptions) {
   const { atomically } = yield* UnitOfWork
   const store = yield* WebhookStore
   const isDerived = options.complete === undefined && options.body === undefined
 
+  /** Without a unit, the deliveries are claimed already, and those that have a body are sent although the release fails. */
+  const release = (failed: ReadonlyArray<Claimed>, at: DateTime.Utc) =>
+    isDerived
+      ? Effect.catchCause(
+        store.release(failed, at),
+        (cause) =>
+          Effect.logError("Failed to release webhooks without a body, which are due when their leases end", cause)
+      )
+      : store.release(failed, at)
+
   const claim = Effect.fnUntraced(function*(demands: ReadonlyArray<Demand>, now: DateTime.Utc, times: Times) {
     const taken = yield* store.claim(demands, now, times.until, options.claimBytesMax ?? 8 * 1024 ** 2)
     const { made, ...bodies } = yield* makeBodies(options, taken)
     if (made.length > 0 && !isDerived) yield* store.freeze(made)
-    if (bodies.failed.length > 0) yield* store.release(bodies.failed, times.restedAt)
+    if (bodies.failed.length > 0) yield* release(bodies.failed, times.restedAt)
     const sendable = [...bodies.known, ...made.map((one) => ({ ...one, isStored: !isDerived }))]
     return { ...bodies, taken, sendable }
-  }, atomically)
+  }, isDerived ? identity : atomically)
 
   return ((demands, now, times) =>
     Effect.tap(
