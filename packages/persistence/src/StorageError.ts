@@ -2,7 +2,7 @@
  * The failure of a storage backend, the same for every store. Refusals by domain rules
  * are errors of their package instead.
  */
-import { Cause, Effect, Schema } from "effect"
+import { Cause, Clock, Duration, Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { sqlStateOf } from "./internal/sqlErrors.ts"
 
@@ -58,6 +58,14 @@ export const mapSql = (operation: string) =>
   )
 
 /**
+ * Fails with `unavailable` if an effect takes 10 seconds of real time, the deadline of a unit of work by default. For
+ * statements without a unit, which would wait without end for a locked row or a connection that does not respond.
+ */
+export const withinDeadline =
+  (operation: string) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StorageError, R> =>
+    Effect.raceFirst(effect, late(operation))
+
+/**
  * Returns the failure of the backend in a cause, or `undefined`. Searches defects too,
  * since the driver reports a connection lost inside a transaction as one.
  */
@@ -73,6 +81,18 @@ export const findInCause = (operation: string, cause: Cause.Cause<unknown>): Sto
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const deadline = Duration.seconds(10)
+
+/** Fails at the deadline, in real time, since the database has no test clock. */
+const late = (operation: string) =>
+  Effect.sleep(deadline).pipe(
+    Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()),
+    Effect.andThen(Effect.suspend(() => {
+      const cause = new Error(`The statement did not end within ${Duration.format(deadline)}`)
+      return Effect.fail(new StorageError({ operation, reason: "unavailable", cause }))
+    }))
+  )
 
 const failureOf = (error: SqlError.SqlError): StorageFailure => {
   switch (error.reason._tag) {

@@ -49,7 +49,7 @@ export interface Demand {
   readonly limit: number
 }
 
-/** The body of a first send. */
+/** The body of a first send, to store before it. */
 export interface FrozenBody {
   readonly delivery: DeliveryId
   readonly body: Uint8Array
@@ -69,6 +69,8 @@ export interface Settlement extends Claim {
     readonly at: DateTime.Utc
     readonly durationMillis: number
   } | null
+  /** The body that was sent. It is stored if another send follows, unless the delivery has a body. */
+  readonly body?: Uint8Array | undefined
 }
 
 /** Failed deliveries to restart. */

@@ -201,6 +201,20 @@ describe("DeliveryWorker under faults", () => {
       assert.strictEqual((yield* world.find(endpoint, late))?.dueAt?.epochMilliseconds, 60_000)
     }).pipe(Effect.provide(memory)))
 
+  it.effect("sends other claimed deliveries although one whose body is too large cannot be released", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      world.faults.release = 1
+      const endpoint = yield* world.endpoint()
+      const large = yield* world.publish(endpoint, "x".repeat(1000))
+      const beside = yield* world.endpoint()
+      const small = yield* world.publish(beside)
+      yield* world.start({ bodyBytesMax: 1000 })
+      assert.deepInclude(yield* world.call, { delivery: small, at: 0 })
+      assert.strictEqual(world.count.release, 1)
+      assert.strictEqual((yield* world.find(endpoint, large))?.dueAt?.epochMilliseconds, 30_000)
+    }).pipe(Effect.provide(memory)))
+
   it.effect("retries in a minute without using up a send if a secret cannot be opened", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld

@@ -93,7 +93,8 @@ export const settlementOf = (
     : { _tag: "Again", dueAt: at(10 + second) },
   send: reason === 5
     ? null
-    : { outcome: outcomes[reason % outcomes.length]!, attempt: 1 + second, at: at(second), durationMillis: second / 4 }
+    : { outcome: outcomes[reason % outcomes.length]!, attempt: 1 + second, at: at(second), durationMillis: second / 4 },
+  body: second % 2 === 0 ? undefined : new Uint8Array(10 + second)
 })
 
 const outcomes: ReadonlyArray<Outcome> = [

@@ -1,7 +1,7 @@
 /** Fixtures for tests of the delivery worker: endpoints, a scripted network, and a store that can fail. */
 import { StorageError, UnitOfWork } from "@kinora/persistence"
 import { Signature } from "@kinora/webhook-signing"
-import { Clock, DateTime, Effect, Exit, Latch, Layer, Queue, Redacted, Scope } from "effect"
+import { Clock, DateTime, Effect, Exit, Latch, Layer, Queue, Redacted, type Schema, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Delivery, DeliveryId, type Outcome } from "../src/Delivery.ts"
 import * as DeliveryWorker from "../src/DeliveryWorker.ts"
@@ -45,11 +45,11 @@ export const makeWorld = Effect.gen(function*() {
   const calls = yield* Queue.unbounded<Call>()
   const settled = yield* Queue.unbounded<Settlement>()
   const answers = new Map<string, (call: Call) => Effect.Effect<Outcome>>()
-  const faults = { settle: 0, claim: 0, due: 0, refused: "" }
-  const count = { due: 0, claim: 0, settle: 0, claimedAtOnce: 0, claimed: 0, sent: 0 }
+  const faults = { settle: 0, claim: 0, due: 0, release: 0, refused: "" }
+  const count = { due: 0, claim: 0, freeze: 0, release: 0, settle: 0, claimedAtOnce: 0, claimed: 0, sent: 0 }
   const held = { claims: Latch.makeUnsafe(true) }
 
-  const failing = (operation: "settle" | "claim" | "due") =>
+  const failing = (operation: "settle" | "claim" | "due" | "release") =>
     Effect.suspend(() => {
       count[operation]++
       if (faults[operation] === 0) return Effect.void
@@ -72,6 +72,12 @@ export const makeWorld = Effect.gen(function*() {
           return held.claims.await
         })
       ),
+    release: (...args) => Effect.andThen(failing("release"), store.release(...args)),
+    freeze: (bodies) =>
+      Effect.suspend(() => {
+        count.freeze++
+        return store.freeze(bodies)
+      }),
     settle: (settlements) =>
       Effect.andThen(failing("settle"), refusing(settlements)).pipe(
         Effect.andThen(store.settle(settlements)),
@@ -116,13 +122,13 @@ export const makeWorld = Effect.gen(function*() {
       Effect.andThen(store.loadEndpoint(record.endpoint.account, record.endpoint.id), store.saveEndpoint(record))
     )
 
-  const publishOne = Effect.fnUntraced(function*({ endpoint }: EndpointRecord, n: number) {
+  const publishOne = Effect.fnUntraced(function*({ endpoint }: EndpointRecord, data: Schema.Json) {
     const createdAt = yield* DateTime.now
     const event = yield* EventId.make
     const id = yield* DeliveryId.make
     yield* atomically(
       store.publish(
-        [{ id: event, account: endpoint.account, type: "order.paid", data: { n }, createdAt }],
+        [{ id: event, account: endpoint.account, type: "order.paid", data, createdAt }],
         [{ id, event, endpoint: endpoint.id }]
       )
     )
@@ -182,14 +188,15 @@ export const makeWorld = Effect.gen(function*() {
     remove: ({ endpoint }: EndpointRecord) =>
       atomically(Effect.andThen(store.loadEndpoint(endpoint.account, endpoint.id), store.removeEndpoint(endpoint.id))),
     /** Publishes an event for the endpoint, wakes the workers, and returns the delivery's id. */
-    publish: (endpoint: EndpointRecord) => Effect.tap(publishOne(endpoint, 0), () => wakeup.wake),
+    publish: (endpoint: EndpointRecord, data: Schema.Json = { n: 0 }) =>
+      Effect.tap(publishOne(endpoint, data), () => wakeup.wake),
     publishMany: (endpoint: EndpointRecord, howMany: number) =>
       Effect.tap(
-        Effect.forEach(Array.from({ length: howMany }, (_, n) => n), (n) => publishOne(endpoint, n)),
+        Effect.forEach(Array.from({ length: howMany }, (_, n) => n), (n) => publishOne(endpoint, { n })),
         () => wakeup.wake
       ),
     /** Publishes an event without a wake-up. */
-    publishQuietly: (endpoint: EndpointRecord) => publishOne(endpoint, 0),
+    publishQuietly: (endpoint: EndpointRecord) => publishOne(endpoint, { n: 0 }),
     find: Effect.fnUntraced(function*({ endpoint }: EndpointRecord, id: DeliveryId) {
       const found: Delivery | undefined = yield* atomically(store.loadDelivery(endpoint.account, id))
       return found

@@ -155,6 +155,27 @@ it.effect("claims intact deliveries beside corrupt ones, which are released, and
     assert.deepStrictEqual(row, { status: "failed", failed_sends: 0 })
   }).pipe(Effect.provide(overPostgres)))
 
+it.effect("claims intact deliveries although corrupt ones cannot be released, unless the claim is part of a unit", () =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const store = yield* WebhookStore
+    const { atomically } = yield* UnitOfWork.UnitOfWork
+    const world = yield* makeWorld
+    const endpoint = yield* world.endpoint()
+    const corrupt = yield* world.publish([endpoint])
+    const { deliveries: [intact] } = yield* world.publish([endpoint])
+    yield* sql`UPDATE webhooks_event SET created_at = 'infinity' WHERE id = ${EventId.toUuid(corrupt.event.id)}`
+    yield* sql`ALTER TABLE webhooks_delivery ADD CONSTRAINT no_release CHECK (claims_void = 0)`
+    const claim = (now: number) =>
+      Effect.map(
+        store.claim([{ endpoint: endpoint.endpoint.id, limit: 9 }], at(now), at(now + 30)),
+        (claimed) => claimed.map(({ attempt, delivery }) => ({ attempt, delivery }))
+      )
+    assert.deepStrictEqual(yield* claim(1), [{ attempt: 1, delivery: intact! }])
+    assert.deepInclude(yield* Effect.flip(atomically(claim(31))), { operation: "WebhookStore.claim", reason: "failed" })
+    assert.deepStrictEqual(yield* claim(31), [{ attempt: 2, delivery: intact! }])
+  }).pipe(Effect.provide(overPostgres)))
+
 it.effect("deletes every event with its last delivery when several processes sweep concurrently", () =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient

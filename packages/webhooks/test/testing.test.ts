@@ -134,6 +134,11 @@ const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<S
     "returns the body of the first send until the delivery ends"
   ],
   [
+    "stores no bodies with outcomes",
+    ({ settle }) => ({ settle: (settlements) => settle(settlements.map(({ body: _, ...settlement }) => settlement)) }),
+    "stores the body of a failed send with its outcome, unless the delivery has one or the claim no longer holds"
+  ],
+  [
     "settles claims that no longer hold",
     ({ settle }) => ({
       settle: (settlements) => Effect.as(settle(settlements), settlements.map(({ delivery }) => delivery))

@@ -1,8 +1,9 @@
 /** Tests of claims. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Claimed } from "../../Delivery.ts"
 import type { EndpointId } from "../../Endpoint.ts"
-import { WebhookStore } from "../../WebhookStore.ts"
+import { type Settlement, WebhookStore } from "../../WebhookStore.ts"
 import type { Register } from "./tests.ts"
 import { at, makeWorld, settlementOf } from "./world.ts"
 
@@ -53,7 +54,7 @@ export const claimTests = (test: Register): void => {
     }))
 }
 
-/** Registers tests of the bytes of claims, and of bodies. */
+/** Registers tests of the bytes of claims, and of bodies that are stored before the first send. */
 export const byteTests = (test: Register): void => {
   test("claims at most the given bytes but at least one delivery, the first of each endpoint before the second of any", () =>
     Effect.gen(function*() {
@@ -104,6 +105,38 @@ export const byteTests = (test: Register): void => {
       yield* store.settle(again.map((claimed) => settlementOf(claimed, { _tag: "Delivered" })))
       yield* store.restart(first!, at(90))
       assert.isNull((yield* claim(90))[0]?.body)
+    }))
+}
+
+/** Registers the test of bodies that are stored with the outcome of a send. */
+export const sentBodyTests = (test: Register): void => {
+  test("stores the body of a failed send with its outcome, unless the delivery has one or the claim no longer holds", () =>
+    Effect.gen(function*() {
+      const store = yield* WebhookStore
+      const world = yield* makeWorld
+      const endpoint = yield* world.endpoint()
+      const { deliveries: [id] } = yield* world.publish([endpoint])
+      const claim = (now: number) =>
+        Effect.map(
+          store.claim([{ endpoint: endpoint.endpoint.id, limit: 1 }], at(now), at(now + 30)),
+          ([claimed]) => claimed!
+        )
+      const again = (one: Claimed, seconds: number, ...bytes: ReadonlyArray<number>): Settlement => ({
+        ...settlementOf(one, { _tag: "Again", dueAt: at(seconds) }),
+        body: Uint8Array.from(bytes)
+      })
+      const lost = yield* claim(0)
+      const first = yield* claim(30)
+      yield* store.settle([again(lost, 30, 9)])
+      assert.deepStrictEqual(yield* store.settle([again(first, 60, 0, 255, 92)]), [id!])
+      const second = yield* claim(60)
+      assert.deepStrictEqual(second.body, Uint8Array.from([0, 255, 92]))
+      yield* store.settle([again(second, 90, 1)])
+      const third = yield* claim(90)
+      assert.deepStrictEqual(third.body, Uint8Array.from([0, 255, 92]))
+      yield* store.settle([{ ...settlementOf(third, { _tag: "Failed" }), body: Uint8Array.from([2]) }])
+      yield* store.restart(id!, at(120))
+      assert.isNull((yield* claim(120)).body)
     }))
 }
 

@@ -3,7 +3,7 @@ import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Layer } from "effect"
 import * as Webhooks from "../../Webhooks.ts"
 import type { WebhookStore } from "../../WebhookStore.ts"
-import { byteTests, claimTests, dueTests } from "./claims.ts"
+import { byteTests, claimTests, dueTests, sentBodyTests } from "./claims.ts"
 import { activeSecretTests, endpointTests, endpointUnitTests } from "./endpoints.ts"
 import { deliveryTests, eventTests, listTests, publishTests } from "./events.ts"
 import { failingTests, failingUnitTests, outOfOrderTests, restartedTimeTests } from "./failing.ts"
@@ -18,7 +18,16 @@ import type { Register, Services } from "./tests.ts"
 /** The parts, by their names. Each needs an empty store. */
 export const parts: Readonly<Record<string, ReadonlyArray<(test: Register) => void>>> = {
   "endpoints and events": [endpointTests, endpointUnitTests, eventTests, listTests, removalTests, sweepTests],
-  "claims": [claimTests, byteTests, dueTests, settlementTests, releaseTests, leaseTests, activeSecretTests],
+  "claims": [
+    claimTests,
+    byteTests,
+    sentBodyTests,
+    dueTests,
+    settlementTests,
+    releaseTests,
+    leaseTests,
+    activeSecretTests
+  ],
   "restarts and histories": [publishTests, deliveryTests, restartTests, refusalTests, historyTests],
   "failing endpoints": [failingTests, outOfOrderTests, restartedTimeTests, failingUnitTests],
   "forgotten accounts": [forgetTests, concurrentForgetTests]

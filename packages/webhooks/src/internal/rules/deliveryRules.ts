@@ -14,7 +14,7 @@ export interface DeliveryState extends Delivery {
   readonly claimsVoid: number
   /** Whether the newest claim is neither settled nor released. */
   readonly isClaimed: boolean
-  /** Body of the first send; `null` before it and after the delivery has ended. */
+  /** Body of the first send; `null` until it is stored and after the delivery has ended. */
   readonly body: Uint8Array | null
 }
 
@@ -76,10 +76,9 @@ export const settle = (
   const { next } = settlement
   if (next._tag === "Delivered") return accept(ended(delivery, "delivered"), delivery.id)
   const failed = { ...delivery, failedSends: delivery.failedSends + (isFailedSend(settlement) ? 1 : 0) }
-  return accept(
-    next._tag === "Failed" ? ended(failed, "failed") : { ...failed, dueAt: next.dueAt, isClaimed: false },
-    delivery.id
-  )
+  if (next._tag === "Failed") return accept(ended(failed, "failed"), delivery.id)
+  const body = delivery.body ?? settlement.body ?? null
+  return accept({ ...failed, dueAt: next.dueAt, isClaimed: false, body }, delivery.id)
 }
 
 /** Releases a claim, if it still holds. It does not count as an attempt. */

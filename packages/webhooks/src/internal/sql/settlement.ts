@@ -37,7 +37,7 @@ export const settle = (
       failed_sends = delivery.failed_sends
         + (found.is_send AND NOT found.is_disabled AND found.status <> 'delivered')::int4,
       is_claimed = false,
-      body = CASE WHEN found.status = 'pending' THEN delivery.body END
+      body = CASE WHEN found.status = 'pending' THEN coalesce(delivery.body, found.body) END
     FROM found
     WHERE delivery.id = ANY(${idsOf(settlements)}) AND delivery.id = found.id AND found.holds
     RETURNING delivery.id
@@ -65,7 +65,8 @@ const tableOf = (clock: DatabaseTime.HostClock, settlements: ReadonlyArray<Settl
     at: ["timestamptz?", ({ send }) => send?.at],
     duration_ms: ["float8?", ({ send }) => send?.durationMillis],
     http_status: ["int4?", ({ send }) => send?.outcome.httpStatus],
-    reason: ["text?", ({ send }) => send?.outcome.reason]
+    reason: ["text?", ({ send }) => send?.outcome.reason],
+    body: ["bytea?", ({ body, next }) => next._tag === "Again" ? body : null]
   })
 
 /** The `disabled` line of each endpoint that is logged, unless the newest line of its log is one too. */

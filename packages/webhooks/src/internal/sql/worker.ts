@@ -13,11 +13,12 @@ import * as ForgetStatements from "./forget.ts"
 import * as WebhookRows from "./rows.ts"
 import * as SettlementStatements from "./settlement.ts"
 import * as SweepStatements from "./sweep.ts"
+import { withoutUnit } from "./withoutUnit.ts"
 
 type Sql = SqlClient.SqlClient
 
 /** The methods of the store that workers and sweeps call. */
-export const methods = (sql: Sql, { atomically }: UnitOfWork["Service"]) => ({
+export const methods = (sql: Sql, unitOfWork: UnitOfWork["Service"]) => ({
   due: (now, limit, after) =>
     DatabaseTime.hostClock.pipe(
       Effect.flatMap((clock) => dueRows(selectDue(sql, clock, now, limit, after))),
@@ -27,9 +28,11 @@ export const methods = (sql: Sql, { atomically }: UnitOfWork["Service"]) => ({
   claim: (demands, now, until, bytesMax = Number.MAX_SAFE_INTEGER) =>
     DatabaseTime.hostClock.pipe(
       Effect.flatMap((clock) => ClaimStatements.claim(sql, clock, { demands, now, until, bytesMax })),
-      Effect.flatMap((rows) => decodeClaimed(sql, rows, until)),
-      atomically,
-      mapSql("WebhookStore.claim")
+      Effect.flatMap(decodeClaimed),
+      Effect.tap((decoded) => endUnusable(sql, unitOfWork, decoded, until)),
+      Effect.map(({ claimed }) => claimed),
+      mapSql("WebhookStore.claim"),
+      (claim) => withoutUnit(unitOfWork, "WebhookStore.claim", claim)
     ),
   freeze: (bodies) => Effect.asVoid(ClaimStatements.freeze(sql, bodies)).pipe(mapSql("WebhookStore.freeze")),
   settle: (settlements) => settle(sql, settlements).pipe(mapSql("WebhookStore.settle")),
@@ -40,9 +43,10 @@ export const methods = (sql: Sql, { atomically }: UnitOfWork["Service"]) => ({
       Effect.map(countOf),
       mapSql("WebhookStore.expire")
     ),
-  sweep: (before, limit) => SweepStatements.sweep(sql, before, limit).pipe(atomically, mapSql("WebhookStore.sweep")),
+  sweep: (before, limit) =>
+    SweepStatements.sweep(sql, before, limit).pipe(unitOfWork.atomically, mapSql("WebhookStore.sweep")),
   forget: (account, limit) =>
-    ForgetStatements.forget(sql, account, limit).pipe(atomically, mapSql("WebhookStore.forget")),
+    ForgetStatements.forget(sql, account, limit).pipe(unitOfWork.atomically, mapSql("WebhookStore.forget")),
   trimSends: (kept, limit) =>
     SweepStatements.trimSends(sql, kept, limit).pipe(Effect.map(countOf), mapSql("WebhookStore.trimSends"))
 } satisfies Partial<WebhookStore["Service"]>)
@@ -67,11 +71,15 @@ const settle = (sql: Sql, settlements: ReadonlyArray<Settlement>) =>
 const release = (sql: Sql, claims: ReadonlyArray<Claim>, at: DateTime.Utc) =>
   Effect.flatMap(DatabaseTime.hostClock, (clock) => ClaimStatements.release(sql, clock, claims, at))
 
-/**
- * Decodes claimed rows one by one, so that a corrupt row does not stop the others. Releases
- * corrupt ones until `at`, and fails deliveries without their event.
- */
-const decodeClaimed = Effect.fnUntraced(function*(sql: Sql, rows: ReadonlyArray<unknown>, at: DateTime.Utc) {
+/** The rows of a claim. */
+interface Decoded {
+  readonly claimed: ReadonlyArray<Claimed>
+  readonly corrupt: ReadonlyArray<Claim>
+  readonly withoutEvent: ReadonlyArray<Claim>
+}
+
+/** Decodes claimed rows one by one, so that a corrupt row does not stop the others. */
+const decodeClaimed = Effect.fnUntraced(function*(rows: ReadonlyArray<unknown>) {
   const claimed: Array<Claimed> = []
   const corrupt: Array<Claim> = []
   const withoutEvent: Array<Claim> = []
@@ -82,6 +90,24 @@ const decodeClaimed = Effect.fnUntraced(function*(sql: Sql, rows: ReadonlyArray<
     if (Result.isSuccess(decoded)) claimed.push(WebhookRows.toClaimed(decoded.success))
     else (eventId === null ? withoutEvent : corrupt).push(claim)
   }
+  return { claimed, corrupt, withoutEvent }
+})
+
+/**
+ * Releases corrupt deliveries until `at`, and fails deliveries without their event. If that fails, a claim without a unit still
+ * returns the others, which nobody else would send before their leases end. These become due at `at` too.
+ */
+const endUnusable = (sql: Sql, { isOpen }: UnitOfWork["Service"], decoded: Decoded, at: DateTime.Utc) =>
+  decoded.corrupt.length + decoded.withoutEvent.length === 0
+    ? Effect.void
+    : Effect.flatMap(isOpen, (open) =>
+      open ? endInTurn(sql, decoded, at) : Effect.catchCause(
+        endInTurn(sql, decoded, at),
+        (cause) =>
+          Effect.logError("Failed to end webhook deliveries that cannot be sent, retrying when their leases end", cause)
+      ))
+
+const endInTurn = Effect.fnUntraced(function*(sql: Sql, { corrupt, withoutEvent }: Decoded, at: DateTime.Utc) {
   if (withoutEvent.length > 0) {
     yield* logError("Failed webhook deliveries whose events do not exist", withoutEvent)
     yield* settle(sql, withoutEvent.map((claim) => ({ ...claim, next: { _tag: "Failed" }, send: null })))
@@ -90,7 +116,6 @@ const decodeClaimed = Effect.fnUntraced(function*(sql: Sql, rows: ReadonlyArray<
     yield* logError("Failed to decode webhook deliveries, retrying when their leases end", corrupt)
     yield* release(sql, corrupt, at)
   }
-  return claimed
 })
 
 const logError = (message: string, claims: ReadonlyArray<Claim>) =>

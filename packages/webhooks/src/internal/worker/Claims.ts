@@ -1,7 +1,7 @@
 /** Claims of due deliveries, with the body that every send of a delivery repeats. */
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { type Cause, DateTime, Effect, Exit, type Schema } from "effect"
+import { type Cause, DateTime, Effect, Exit, identity, type Schema } from "effect"
 import type { Claimed } from "../../Delivery.ts"
 import type { Event } from "../../Event.ts"
 import { type Demand, WebhookStore } from "../../WebhookStore.ts"
@@ -27,6 +27,8 @@ export interface BodyOptions {
 /** A claimed delivery with its body. */
 export interface Sendable extends Claimed {
   readonly body: Uint8Array
+  /** Whether the store has the body. Otherwise it is stored with the outcome of the send. */
+  readonly isStored: boolean
 }
 
 /** Result of a claim. */
@@ -53,20 +55,36 @@ export type Claim = (
 ) => Effect.Effect<Batch, StorageError>
 
 /**
- * Makes the claim of a worker: one unit of work that claims deliveries and stores the bodies
- * of first sends. Releases deliveries whose body cannot be made until `restedAt`.
+ * Makes the claim of a worker, which claims deliveries and makes the bodies of first sends.
+ * Releases deliveries whose body cannot be made until `restedAt`.
+ *
+ * A claim is a unit of work if functions of the host make bodies: the unit stores them, because
+ * these functions can return another body after a crash. The default body depends only on the
+ * event, so it is not stored before the first send, and the claim is one statement.
  */
 export const make = Effect.fnUntraced(function*(options: BodyOptions) {
   const { atomically } = yield* UnitOfWork
   const store = yield* WebhookStore
+  const isDerived = options.complete === undefined && options.body === undefined
+
+  /** Without a unit, the deliveries are claimed already, and those that have a body are sent although the release fails. */
+  const release = (failed: ReadonlyArray<Claimed>, at: DateTime.Utc) =>
+    isDerived
+      ? Effect.catchCause(
+        store.release(failed, at),
+        (cause) =>
+          Effect.logError("Failed to release webhooks without a body, which are due when their leases end", cause)
+      )
+      : store.release(failed, at)
 
   const claim = Effect.fnUntraced(function*(demands: ReadonlyArray<Demand>, now: DateTime.Utc, times: Times) {
     const taken = yield* store.claim(demands, now, times.until, options.claimBytesMax ?? 8 * 1024 ** 2)
-    const bodies = yield* makeBodies(options, taken)
-    if (bodies.made.length > 0) yield* store.freeze(bodies.made)
-    if (bodies.failed.length > 0) yield* store.release(bodies.failed, times.restedAt)
-    return { ...bodies, taken, sendable: [...bodies.known, ...bodies.made] }
-  }, atomically)
+    const { made, ...bodies } = yield* makeBodies(options, taken)
+    if (made.length > 0 && !isDerived) yield* store.freeze(made)
+    if (bodies.failed.length > 0) yield* release(bodies.failed, times.restedAt)
+    const sendable = [...bodies.known, ...made.map((one) => ({ ...one, isStored: !isDerived }))]
+    return { ...bodies, taken, sendable }
+  }, isDerived ? identity : atomically)
 
   return ((demands, now, times) =>
     Effect.tap(
@@ -88,7 +106,7 @@ const utf8 = new TextEncoder()
 /** Claimed deliveries by the state of their bodies. */
 interface Bodies {
   readonly known: Array<Sendable>
-  readonly made: Array<Sendable>
+  readonly made: Array<Omit<Sendable, "isStored">>
   readonly failed: Array<Claimed>
   /** The first failure. */
   cause: Cause.Cause<never> | undefined
@@ -99,7 +117,7 @@ const makeBodies = Effect.fnUntraced(function*(options: BodyOptions, taken: Read
   for (const claimed of taken) {
     // A delivery to a disabled endpoint is not sent and needs no body.
     if (claimed.body !== null || claimed.endpoint.status === "disabled") {
-      bodies.known.push({ ...claimed, body: claimed.body ?? new Uint8Array() })
+      bodies.known.push({ ...claimed, body: claimed.body ?? new Uint8Array(), isStored: true })
       continue
     }
     const body = yield* Effect.exit(makeBody(options, claimed))

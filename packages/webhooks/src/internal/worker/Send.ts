@@ -69,12 +69,18 @@ const disabled: Outcome = { reason: "disabled", httpStatus: null }
 const timeout: Outcome = { reason: "timeout", httpStatus: null }
 
 const settled = (
-  { attempt, claims, delivery }: Sendable,
+  { attempt, body, claims, delivery, isStored }: Sendable,
   next: Settlement["next"],
   send: Omit<NonNullable<Settlement["send"]>, "attempt"> | null
 ): Verdict => ({
   _tag: "Settled",
-  settlement: { delivery, claims, next, send: send === null ? null : { ...send, attempt } }
+  settlement: {
+    delivery,
+    claims,
+    next,
+    send: send === null ? null : { ...send, attempt },
+    body: isStored || next._tag !== "Again" ? undefined : body
+  }
 })
 
 const unused = (cause?: Cause.Cause<never>): Verdict => ({ _tag: "Unused", cause })

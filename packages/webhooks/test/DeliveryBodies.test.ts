@@ -1,0 +1,4 @@
+import { suite } from "./DeliveryBodiesContract.ts"
+import { memory } from "./SendingWorld.ts"
+
+suite("memory", memory)

@@ -1,0 +1,44 @@
+/** Statements and round trips of a worker's operations. */
+import { assert, it } from "@effect/vitest"
+import { RoundTrips } from "@kinora/testkit"
+import { DateTime, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { at, makeWorld, settlementOf } from "../src/internal/contract/world.ts"
+import * as Claims from "../src/internal/worker/Claims.ts"
+import { WebhookStore } from "../src/WebhookStore.ts"
+import { over } from "./Fixture.ts"
+
+/** `BEGIN` and `COMMIT` included. */
+const bounds = {
+  publish: { statements: 1, roundTrips: 1 },
+  claim: { statements: 1, roundTrips: 1 },
+  // The unit stores the bodies.
+  claimWithBodies: { statements: 4, roundTrips: 4 },
+  settle: { statements: 1, roundTrips: 1 }
+}
+
+it.live("operations of workers send no more statements than these, and wait for no more responses", () =>
+  Effect.gen(function*() {
+    const { costOf, database } = yield* RoundTrips.make
+    const costs = yield* Effect.gen(function*() {
+      const store = yield* WebhookStore
+      const world = yield* makeWorld
+      const endpoint = yield* world.endpoint()
+      const demands = [{ endpoint: endpoint.endpoint.id, limit: 1 }]
+      const times = { until: at(60), restedAt: at(60) }
+      const claimWith = (options: Claims.BodyOptions) =>
+        Effect.flatMap(Claims.make(options), (claim) =>
+          costOf(Effect.map(claim(demands, at(0), times), ({ taken }) => {
+            assert.strictEqual(taken.length, 1)
+          })))
+      const publish = yield* costOf(world.publish([endpoint]))
+      yield* world.publish([endpoint])
+      yield* world.publish([endpoint])
+      const claim = yield* claimWith({})
+      const claimWithBodies = yield* claimWith({ complete: ({ data }) => Effect.succeed(data) })
+      const claimed = yield* store.claim(demands, at(0), DateTime.add(at(0), { seconds: 60 }))
+      const settle = yield* costOf(store.settle(claimed.map((one) => settlementOf(one, { _tag: "Delivered" }))))
+      return { publish, claim, claimWithBodies, settle }
+    }).pipe(Effect.provide(Layer.merge(over(database), SecureRandom.layerWebCrypto)))
+    assert.deepStrictEqual(costs, bounds)
+  }).pipe(Effect.scoped))
