@@ -155,21 +155,8 @@ it.live("a commit without a response sends a statement, so that the silence of t
   Effect.gen(function*() {
     const { bytesSent, database, freeze, others, thaw } = yield* makeFreezing
     yield* Effect.gen(function*() {
-      const { atomically } = yield* UnitOfWork
-      const { insert, lock, writeAtCommit } = yield* makeCells
-      yield* insert("account", 1)
-      const frozen = yield* Deferred.make<void>()
-      const unit = yield* Effect.forkChild(atomically(Effect.all([
-        lock("account"),
-        freeze,
-        writeAtCommit("a", 1),
-        Deferred.succeed(frozen, undefined)
-      ])))
-      yield* Deferred.await(frozen)
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`SELECT FROM cells WHERE key = 'account' FOR UPDATE`
-      }).pipe(Effect.provide(others))
+      const unit = yield* forkFrozen(freeze, ["a"])
+      yield* Effect.provide(lockAccount, others)
       const sent = yield* bytesSent
       yield* Effect.repeat(Effect.andThen(immediate, bytesSent), { until: (bytes) => bytes > sent })
       yield* thaw
@@ -181,23 +168,11 @@ it.live("a client that is frozen after its last read holds no lock", () =>
   Effect.gen(function*() {
     const { database, freeze, others, thaw } = yield* makeFreezing
     yield* Effect.gen(function*() {
-      const { atomically } = yield* UnitOfWork
-      const { insert, lock, writeAtCommit } = yield* makeCells
-      yield* insert("account", 1)
-      const frozen = yield* Deferred.make<void>()
-      const unit = yield* Effect.forkChild(atomically(Effect.all([
-        lock("account"),
-        freeze,
-        writeAtCommit("a", 1),
-        writeAtCommit("b", 1),
-        Deferred.succeed(frozen, undefined)
-      ])))
-      yield* Deferred.await(frozen)
+      const unit = yield* forkFrozen(freeze, ["a", "b"])
       const seen = yield* Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* sql`SET lock_timeout = '5s'`
-        // Waits for the lock, if it is held. Afterwards the unit has committed.
-        yield* sql`SELECT FROM cells WHERE key = 'account' FOR UPDATE`
+        yield* lockAccount
         return yield* sql`SELECT key FROM cells ORDER BY key`
       }).pipe(Effect.provide(others))
       assert.isUndefined(unit.pollUnsafe())
@@ -212,23 +187,9 @@ it.live("a unit whose commit gets no response is unavailable, and does not run a
   Effect.gen(function*() {
     const { cut, database, freeze, others } = yield* makeFreezing
     yield* Effect.gen(function*() {
-      const { atomically } = yield* UnitOfWork
-      const { insert, lock, writeAtCommit } = yield* makeCells
-      yield* insert("account", 1)
       let runs = 0
-      const frozen = yield* Deferred.make<void>()
-      const unit = yield* Effect.forkChild(atomically(Effect.all([
-        lock("account"),
-        Effect.sync(() => runs++),
-        freeze,
-        writeAtCommit("a", 1),
-        Deferred.succeed(frozen, undefined)
-      ])))
-      yield* Deferred.await(frozen)
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`SELECT FROM cells WHERE key = 'account' FOR UPDATE`
-      }).pipe(Effect.provide(others))
+      const unit = yield* forkFrozen(Effect.andThen(Effect.sync(() => runs++), freeze), ["a"])
+      yield* Effect.provide(lockAccount, others)
       yield* cut
       assert.strictEqual(tagOf(yield* Effect.flip(Fiber.join(unit))), "StorageError unavailable")
       assert.strictEqual(runs, 1)
@@ -255,6 +216,25 @@ it.live("a unit whose connection is lost before its last read runs again", () =>
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Forks a unit that locks the account, freezes, and writes cells with its commit. Returns when it begins to commit. */
+const forkFrozen = Effect.fnUntraced(function*(freeze: Effect.Effect<unknown>, keys: ReadonlyArray<string>) {
+  const { atomically } = yield* UnitOfWork
+  const { insert, lock, writeAtCommit } = yield* makeCells
+  yield* insert("account", 1)
+  const frozen = yield* Deferred.make<void>()
+  const unit = yield* Effect.forkChild(atomically(Effect.all([
+    lock("account"),
+    freeze,
+    ...keys.map((key) => writeAtCommit(key, 1)),
+    Deferred.succeed(frozen, undefined)
+  ])))
+  yield* Deferred.await(frozen)
+  return unit
+})
+
+/** Waits for the lock of the account, if a unit holds it. Afterwards the unit has committed. */
+const lockAccount = Effect.flatMap(makeCells, ({ lock }) => lock("account"))
 
 /** Returns after the events of sockets that have arrived. */
 const immediate = Effect.callback<void>((resume) => {

@@ -155,10 +155,12 @@ export class Scheduler extends Context.Service<
      */
     readonly claim: (options: ClaimOptions) => Effect.Effect<ReadonlyArray<ClaimedJob>, StorageError>
     /**
-     * Ends jobs like `settle`, gives their slots to pending jobs, and leases those that `claim` would return next: all in one statement, without
-     * a unit of work. If jobs of these kinds are queued already, or more get slots than `limit`, it leases none: `claim` does. Without `claim` it leases none. Returns
-     * the leased jobs, and those that it has left: `settle` them. It leaves a job whose lease does not hold, and one of whose lane
-     * more has to be read, or that others change. Inside a unit it leaves all.
+     * Ends jobs like `settle`, gives their slots to pending jobs, and leases those that `claim` would return next: all in one
+     * statement, without a unit of work. If jobs of these kinds are queued already, or more get slots than `limit`, it leases
+     * none: `claim` does. Without terms it leases none.
+     *
+     * Returns the leased jobs, and those that it has left: `settle` them. It leaves a job whose lease does not hold, and one
+     * of a lane of which more has to be read, or that others change. Inside a unit it leaves all.
      */
     readonly settleAndClaim: (
       ended: ReadonlyArray<Lease & JobAddress>,

@@ -63,10 +63,11 @@ export class SchedulerStore extends Context.Service<
      */
     readonly end: (lease: Lease & JobAddress) => Effect.Effect<boolean, StorageError>
     /**
-     * Ends jobs under their leases, gives their slots to pending jobs, and leases those of `terms.kinds`, the smallest share first, in one
-     * step and without a unit. Leases none if these are more than `terms.limit`, if other jobs of these kinds are queued, which come
-     * first, or if the lease of the worker does not hold. Leaves jobs whose lease does not hold, and may leave others: those of a
-     * lane that is locked or has just changed, and those of a lane whose next pending job no worker claims.
+     * Ends jobs under their leases, gives their slots to pending jobs, and leases those of `terms.kinds`, the smallest share
+     * first, in one step and without a unit. Leases none if these are more than `terms.limit`, if other jobs of these kinds
+     * are queued, which come first, or if the lease of the worker does not hold. Leaves jobs whose lease does not hold, and
+     * may leave others: those of a lane that is locked or has just changed, and those of a lane whose next pending job no
+     * worker claims.
      */
     readonly settleAndClaim: (
       ended: ReadonlyArray<Lease & JobAddress>,

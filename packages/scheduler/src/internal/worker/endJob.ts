@@ -13,8 +13,8 @@ import type { WorkerParts } from "./workerParts.ts"
 export const settledMax = 256
 
 /**
- * Creates a function that ends a job. Jobs that end at the same moment are ended in one statement, which leases the jobs that get
- * their slots to the worker. Those that it leaves are ended in a unit of work.
+ * Creates a function that ends a job. Jobs that end at the same moment are ended in one statement, which leases the jobs
+ * that get their slots to the worker. Those that it leaves are ended in a unit of work.
  */
 export const makeEndJob = Effect.fnUntraced(function*(
   settings: Settings,
@@ -25,7 +25,10 @@ export const makeEndJob = Effect.fnUntraced(function*(
   const context = yield* Effect.context()
   const termsFor = makeRefillTerms(settings, { alone, lease, running })
 
-  /** Ends the jobs, and reserves their slots for the leased ones. Returns the jobs that it left, and an effect that starts the others. */
+  /**
+   * Ends the jobs, and reserves their slots for the leased ones. Returns the jobs that it left, and an effect that starts
+   * the leased ones.
+   */
   const endAndLease = Effect.fnUntraced(function*(ended: ReadonlyArray<ClaimedJob>) {
     const terms = yield* termsFor(ended)
     const { claimed, left } = yield* scheduler.settleAndClaim(ended, terms)
@@ -79,13 +82,19 @@ export const makeEndJob = Effect.fnUntraced(function*(
 const settleOnly = (scheduler: Scheduler["Service"], job: ClaimedJob) =>
   Effect.catchTag(Effect.asVoid(scheduler.settle(job)), "SchedulerError", () => Effect.void)
 
-/** Maximum number of jobs that one statement ends. Several sets of a worker with many jobs, so that one is in the database while another starts. */
+/**
+ * Maximum number of jobs that one statement ends. Several sets of a worker with many jobs, so that one is in the database
+ * while another starts.
+ */
 const setMax = 100
 
 /** How long the end of a job waits for another call that leases jobs. */
 const leasingMax = "1 second"
 
-/** Runs `body` while no other call leases jobs, if that is so within a short time, otherwise `orElse`. So a call that hangs delays no job that ends. */
+/**
+ * Runs `body` while no other call leases jobs, if that is so within a short time, otherwise `orElse`. So a call that hangs
+ * delays no job that ends.
+ */
 const soon = Effect.fnUntraced(function*<A, E>(
   leasing: Semaphore.Semaphore,
   body: Effect.Effect<A, E>,
