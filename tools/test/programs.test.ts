@@ -32,7 +32,7 @@ const start = (...args: ReadonlyArray<string>) => startIn(root, ...args)
 const startIn = (root: string, ...args: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
-    ["--conditions=@kinora/source", join(root, "tools/programs/start.ts"), ...args],
+    ["--conditions=@kinora/source", join(root, "tools/programs/start.js"), ...args],
     { encoding: "utf8", env: {} }
   )
   return { status, stderr, stdout: stdout.trim() }
@@ -63,6 +63,13 @@ describe("a program", () => {
   it("is bundled again when a source has changed", () => {
     write("hosts/cli/src/greeting.ts", program("another"))
     assert.strictEqual(start("cli").stdout, "another js")
+  })
+
+  it("starts without the TypeScript compiler of Node when the compile cache has its modules", () => {
+    write("hosts/cli/src/greeting.ts", `console.log(process.moduleLoadList.some((name) => name.includes("amaro")))\n`)
+    start("cli")
+    assert.deepStrictEqual(start("cli"), { status: 0, stderr: "", stdout: "false" })
+    write("hosts/cli/src/greeting.ts", program("another"))
   })
 
   it("is bundled again when its record cannot be read", () => {

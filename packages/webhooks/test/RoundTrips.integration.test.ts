@@ -28,10 +28,13 @@ it.live("operations of workers send no more statements than these, and wait for 
       // Deliveries are due at 0. A host and Postgres measure that a while apart, so a claim at the same time could be early.
       const times = { until: at(1_060), restedAt: at(1_060) }
       const claimWith = (options: Claims.BodyOptions) =>
-        Effect.flatMap(Claims.make(options), (claim) =>
-          costOf(Effect.map(claim(demands, at(1_000), times), ({ taken }) => {
-            assert.strictEqual(taken.length, 1)
-          })))
+        Effect.flatMap(
+          Claims.make(options),
+          (claim) =>
+            costOf(Effect.map(claim(demands, at(1_000), times), ({ taken }) => {
+              assert.strictEqual(taken.length, 1)
+            }))
+        )
       const publish = yield* costOf(world.publish([endpoint]))
       yield* world.publish([endpoint])
       yield* world.publish([endpoint])
