@@ -17,7 +17,7 @@ import { MemorySchedulerStore, Scheduler, SqlSchedulerStore, Wakeup } from "@kin
 import { Members, MemorySessionStore, Sessions, SqlSessionStore } from "@kinora/sessions"
 import { BlobStore } from "@kinora/storage"
 import { MemoryWebhookStore, SecretBox, SqlWebhookStore, Wakeup as WebhookWakeup, Webhooks } from "@kinora/webhooks"
-import { Layer } from "effect"
+import { type Duration, Layer } from "effect"
 import { Aead, Digest, SecureRandom } from "effect/crypto"
 import * as AccountDeletion from "./AccountDeletion.ts"
 import * as Callbacks from "./Callbacks.ts"
@@ -59,6 +59,11 @@ export interface ServicesOptions {
   readonly webhooks?: Webhooks.WebhooksOptions | undefined
   /** Maximum number of pixels of the input images of an account per calendar minute. Default: that of `Generations`. */
   readonly inputPixelsPerMinute?: number | undefined
+  /**
+   * Time for which a process may keep requests of the limits per minute that it took in advance (`RateLimitOptions.advance`).
+   * Default 0, none.
+   */
+  readonly requestAdvance?: Duration.Input | undefined
 }
 
 /**
@@ -69,7 +74,8 @@ export interface ServicesOptions {
 export const layer = (options: ServicesOptions) => {
   const { models = DefaultModels.models, params, planTable = PlanTable.defaults, scheduler = {}, uploads = {} } =
     options
-  const { inputPixelsPerMinute, moderation = Moderation.layerNone, statuses = {}, webhooks = {} } = options
+  const { inputPixelsPerMinute, moderation = Moderation.layerNone, requestAdvance, statuses = {}, webhooks = {} } =
+    options
   const { paymentProvider = PaymentProvider.layerNone, payments = {}, sessions = {} } = options
   return Layer.mergeAll(
     Generations.layerWith({ inputPixelsPerMinute, planTable }),
@@ -91,7 +97,7 @@ export const layer = (options: ServicesOptions) => {
         Operators.layerWith({}),
         Payments.layerWith(payments).pipe(Layer.provide(paymentProvider)),
         Places.layer,
-        RateLimit.layerWith({ peekAge: "1 second" }),
+        RateLimit.layerWith({ advance: requestAdvance, peekAge: "1 second" }),
         Scheduler.layerWith(scheduler),
         Sessions.layerWith(sessions),
         Webhooks.layerWith(webhooks)

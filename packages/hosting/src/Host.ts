@@ -154,6 +154,7 @@ export const layer = (settings: Settings) =>
           moderation: moderation.layer,
           paymentProvider: Payments.layerProviderOf(settings),
           planTable,
+          requestAdvance: "100 millis",
           sessions: settings.sessions,
           uploads,
           webhooks: { keepFor: webhookTtl }

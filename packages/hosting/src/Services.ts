@@ -17,6 +17,7 @@ export interface ServicesOptions extends
     | "moderation"
     | "paymentProvider"
     | "planTable"
+    | "requestAdvance"
     | "sessions"
     | "uploads"
     | "webhooks"
