@@ -7,13 +7,13 @@ import { createApiKeys } from "../src/promise.ts"
 
 describe("createApiKeys in a transaction of a program", () => {
   for (const [name, driver] of CallerTransactions.all<External.Transaction>(External)) {
-    it.effect(`is consistent with the rows of 600 requests of which a quarter rolls back (${name})`, () =>
+    it.effect(`is consistent with the rows of 200 requests of which a quarter rolls back (${name})`, () =>
       Effect.gen(function*() {
         const { pool, program } = yield* CallerTransactions.open(driver)
         yield* Effect.promise(async () => {
           await using keys = await createApiKeys({ pool })
           const made = new Map<string, string>()
-          await CallerTransactions.runRequests(program, 600, async (tx, { account, id }) => {
+          await CallerTransactions.runRequests(program, 200, async (tx, { account, id }) => {
             const { key, record } = await keys.create({ owner: account, name: id, metadata: { id }, tx })
             made.set(id, key)
             const found = await keys.verify({ key, tx })
@@ -24,7 +24,7 @@ describe("createApiKeys in a transaction of a program", () => {
               count(*) FILTER (WHERE request.id IS NULL OR key.id IS NULL OR key.owner <> request.account)::int AS inconsistent
             FROM request FULL JOIN api_keys_key AS key ON key.name = request.id
           `)
-          assert.deepStrictEqual(rows, [{ count: 450, inconsistent: 0 }])
+          assert.deepStrictEqual(rows, [{ count: 150, inconsistent: 0 }])
           const { rows: committed } = await pool.query<{ id: string }>("SELECT id FROM request")
           const ids = new Set(committed.map(({ id }) => id))
           const verified = await Promise.all(

@@ -10,7 +10,7 @@ import { IdempotencyKey } from "../src/IdempotencyKey.ts"
 
 describe("once in a transaction of a program", () => {
   for (const [name, driver] of CallerTransactions.all<External.Transaction>(External)) {
-    it.effect(`is consistent with the rows of 600 requests of which a quarter rolls back (${name})`, () =>
+    it.effect(`is consistent with the rows of 200 requests of which a quarter rolls back (${name})`, () =>
       Effect.gen(function*() {
         const { pool, program } = yield* CallerTransactions.open(driver)
         const services = yield* Layer.build(
@@ -30,7 +30,7 @@ describe("once in a transaction of a program", () => {
             return [first._tag, again._tag === "Done" ? undefined : again.reference]
           }).pipe(External.join(tx), Effect.provideContext(services), Effect.runPromise)
         yield* Effect.promise(() =>
-          CallerTransactions.runRequests(program, 600, async (tx, request) => {
+          CallerTransactions.runRequests(program, 200, async (tx, request) => {
             assert.deepStrictEqual(await claim(tx, request), ["Done", request.id])
           })
         )
@@ -41,7 +41,7 @@ describe("once in a transaction of a program", () => {
             FROM request FULL JOIN idempotency_claim AS claim ON claim.reference = request.id
           `)
         )
-        assert.deepStrictEqual(rows, [{ count: 450, inconsistent: 0 }])
+        assert.deepStrictEqual(rows, [{ count: 150, inconsistent: 0 }])
       }))
   }
 })

@@ -37,7 +37,7 @@ for (const [name, driver] of CallerTransactions.all<External.Transaction>(Extern
   }
 
   describe(`createLedger for a program on ${name}`, () => {
-    it.effect("is consistent with the rows of 600 requests of which a quarter rolls back", () =>
+    it.effect("is consistent with the rows of 200 requests of which a quarter rolls back", () =>
       Effect.gen(function*() {
         const { pool, program, url } = yield* CallerTransactions.open(driver)
         yield* Effect.promise(async () => {
@@ -47,7 +47,7 @@ for (const [name, driver] of CallerTransactions.all<External.Transaction>(Extern
           }
           await CallerTransactions.runRequests(
             program,
-            600,
+            200,
             (tx, { account, id }) => ledger.charge({ account, reference: id, credits: 1, tx })
           )
           const { rows } = await pool.query(`
@@ -56,9 +56,9 @@ for (const [name, driver] of CallerTransactions.all<External.Transaction>(Extern
             FROM request
             FULL JOIN (SELECT * FROM ledger_transaction WHERE kind = 'charge') AS booked ON request.id = booked.reference
           `)
-          assert.deepStrictEqual(rows, [{ count: 450, inconsistent: 0 }])
+          assert.deepStrictEqual(rows, [{ count: 150, inconsistent: 0 }])
           for (let n = 0; n < 10; n++) {
-            assert.strictEqual((await ledger.balances({ account: `${n}` })).credits, 55)
+            assert.strictEqual((await ledger.balances({ account: `${n}` })).credits, 85)
           }
         })
       }))

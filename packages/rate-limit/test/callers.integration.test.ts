@@ -8,12 +8,12 @@ import * as RateLimit from "../src/RateLimit.ts"
 
 describe("hit in a transaction of a program", () => {
   for (const [name, driver] of CallerTransactions.all<External.Transaction>(External)) {
-    it.effect(`counts those of 600 requests that are not rolled back (${name})`, () =>
+    it.effect(`counts those of 200 requests that are not rolled back (${name})`, () =>
       Effect.gen(function*() {
         const { pool, program } = yield* CallerTransactions.open(driver)
         const services = yield* Layer.build(Limits.layerPostgres().pipe(Layer.provide(External.layerPg(pool))))
         yield* Effect.promise(() =>
-          CallerTransactions.runRequests(program, 600, async (tx, { account }) => {
+          CallerTransactions.runRequests(program, 200, async (tx, { account }) => {
             const verdict = await RateLimit.RateLimit.use(({ hit }) => hit({ key: account, limit: 100 })).pipe(
               External.join(tx),
               Effect.provideContext(services),
@@ -29,7 +29,7 @@ describe("hit in a transaction of a program", () => {
             FULL JOIN (SELECT account AS key, count(*) AS requests FROM request GROUP BY account) AS counted USING (key)
           `)
         )
-        assert.deepStrictEqual(rows, [{ used: 450, inconsistent: 0 }])
+        assert.deepStrictEqual(rows, [{ used: 150, inconsistent: 0 }])
       }))
   }
 })

@@ -10,14 +10,14 @@ const Render = JobKind.make({ name: "render", payload: Schema.Struct({ request: 
 
 describe("enqueue in a transaction of a program", () => {
   for (const [name, driver] of CallerTransactions.all<External.Transaction>(External)) {
-    it.effect(`is consistent with the rows of 600 requests of which a quarter rolls back (${name})`, () =>
+    it.effect(`is consistent with the rows of 200 requests of which a quarter rolls back (${name})`, () =>
       Effect.gen(function*() {
         const { pool, program } = yield* CallerTransactions.open(driver)
         const services = yield* Layer.build(Scheduler.layerPostgres().pipe(Layer.provide(External.layerPg(pool))))
         yield* Effect.promise(() =>
           CallerTransactions.runRequests(
             program,
-            600,
+            200,
             (tx, { account, id }) =>
               Scheduler.Scheduler.use(({ enqueue }) =>
                 enqueue({
@@ -38,7 +38,7 @@ describe("enqueue in a transaction of a program", () => {
             FROM request FULL JOIN scheduler_job AS job ON job.payload ->> 'request' = request.id
           `)
         )
-        assert.deepStrictEqual(rows, [{ count: 450, inconsistent: 0, queued: 450 }])
+        assert.deepStrictEqual(rows, [{ count: 150, inconsistent: 0, queued: 150 }])
       }))
   }
 })

@@ -7,7 +7,7 @@ import * as Webhooks from "../src/Webhooks.ts"
 
 describe("webhooks in a transaction of a program", () => {
   for (const [name, driver] of CallerTransactions.all<External.Transaction>(External)) {
-    it.effect(`are consistent with the rows of 600 requests of which a quarter rolls back (${name})`, () =>
+    it.effect(`are consistent with the rows of 200 requests of which a quarter rolls back (${name})`, () =>
       Effect.gen(function*() {
         const { pool, program } = yield* CallerTransactions.open(driver)
         const layer = Webhooks.layerPostgres({
@@ -30,7 +30,7 @@ describe("webhooks in a transaction of a program", () => {
         yield* Effect.promise(() =>
           CallerTransactions.runRequests(
             program,
-            600,
+            200,
             (tx, { account, id }) =>
               Webhooks.Webhooks.use(({ publish }) => publish([{ account, type: "render.done", data: { request: id } }]))
                 .pipe(
@@ -49,7 +49,7 @@ describe("webhooks in a transaction of a program", () => {
             FULL JOIN webhooks_delivery AS delivery ON delivery.event_id = event.id
           `)
         )
-        assert.deepStrictEqual(rows, [{ count: 450, inconsistent: 0 }])
+        assert.deepStrictEqual(rows, [{ count: 150, inconsistent: 0 }])
       }))
   }
 })
