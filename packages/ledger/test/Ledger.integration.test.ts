@@ -46,11 +46,14 @@ const countStatements = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effe
   return statements
 })
 
-const pipelined = ["Postgres, pipelined", TestDatabase.postgresWith(Pipelining.over), 400] as const
+/** Ten per connection of the pool. */
+const callersMax = 160
+
+const pipelined = ["Postgres, pipelined", TestDatabase.postgresWith(Pipelining.over), callersMax] as const
 
 for (const [name, database, callers] of [...TestDatabase.all, pipelined]) {
   PartialRefundsContract.suite(name, Backends.over(database))
-  LedgerTransactionsContract.suite(name, Backends.over(database), callers)
+  LedgerTransactionsContract.suite(name, Backends.over(database), Math.min(callers, callersMax))
 
   layer(Backends.over(database))(`Hosts whose clocks differ (${name})`, (it) => {
     for (const millis of [-120_000, 120_000]) {

@@ -14,6 +14,9 @@ import * as RateLimitContract from "./RateLimitContract.ts"
 import * as TransactionsContract from "./TransactionsContract.ts"
 import * as WindowsContract from "./WindowsContract.ts"
 
+/** Ten per connection of the pool. */
+const callersMax = 160
+
 for (const [name, database, callers] of TestDatabase.all) {
   suite(name, Backend.over(database))
   RateLimitContract.suite(name, Backend.over(database))
@@ -22,7 +25,7 @@ for (const [name, database, callers] of TestDatabase.all) {
   AdvancesContract.suite(name, Backend.over(database))
   WindowsContract.suite(name, Backend.over(database))
   AlgorithmsContract.suite(name, Backend.over(database))
-  TransactionsContract.suite(name, Backend.over(database), callers)
+  TransactionsContract.suite(name, Backend.over(database), Math.min(callers, callersMax))
 }
 
 const overPostgres = Layer.mergeAll(
