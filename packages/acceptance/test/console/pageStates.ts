@@ -60,6 +60,13 @@ const declareAccessibility = (test: Define, visit: Visit): void => {
     }
   })
 
+  test("pages have no transitions for people who prefer reduced motion", async (stand) => {
+    const { account } = await visit(stand)
+    await account.page.goto(urlOf(stand, "/settings"))
+    await CommonStates.awaitReady(account.page)
+    assert.strictEqual(await account.evaluate(transitioned), 0)
+  })
+
   test("every page of the navigation has an entry in the table of states", async (stand) => {
     const visitors = await visit(stand)
     for (const viewer of ["account", "operator"] as const) {
@@ -118,6 +125,10 @@ const declareContents = (test: Define, visit: Visit): void => {
     }
   })
 }
+
+/** The number of elements with a transition. The tabs of tests prefer reduced motion. */
+const transitioned = `Array.from(document.querySelectorAll("*"), (element) => getComputedStyle(element))
+  .filter(({ transitionDuration, transitionProperty }) => transitionProperty !== "none" && transitionDuration !== "0s").length`
 
 type PageWithStates = ConsolePage & { readonly viewer: "account" | "operator" }
 
