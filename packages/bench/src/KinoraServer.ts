@@ -90,6 +90,8 @@ const prepare = Effect.fnUntraced(function*(environment: Environment, options: K
       KINORA_PORT: "0",
       KINORA_WORKERS: String(options.workers),
       KINORA_LOG_LEVEL: "warn",
+      // A server sets it for itself (`FreedMemory`), unless it has a channel to its parent, as here.
+      MALLOC_MMAP_THRESHOLD_: "131072",
       ...options.settings
     }
   }
