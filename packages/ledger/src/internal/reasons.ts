@@ -122,3 +122,28 @@ export class CaptureDiffers extends Schema.TaggedError<CaptureDiffers>("@kinora/
     captured: Schema.Int
   }
 ) {}
+
+/**
+ * The reasons of refusals. `match` and `matchOrElse` handle them by tag, and `cases` has the class of each, for tests:
+ *
+ *     new LedgerError({ reason: new LedgerErrorReason.cases.InsufficientCredits({ required: 40, available: 10 }) })
+ */
+export const LedgerErrorReason = Schema.Union([
+  InsufficientCredits,
+  QuotaExceeded,
+  AlreadyCharged,
+  UnknownCharge,
+  RefundExceedsCharge,
+  IndivisibleCharge,
+  GrantExpired,
+  UnknownLot,
+  AlreadyHeld,
+  HoldExpired,
+  TooManyHolds,
+  UnknownHold,
+  HoldEnded,
+  CaptureExceedsHold,
+  CaptureDiffers
+]).pipe(Schema.toTaggedUnion("_tag"))
+/** Reason of a `LedgerError`. `Types.ExtractTag<LedgerErrorReason, "QuotaExceeded">` of Effect is one of them. */
+export type LedgerErrorReason = typeof LedgerErrorReason.Type

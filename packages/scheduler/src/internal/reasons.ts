@@ -80,3 +80,20 @@ export class LeaseLost extends Schema.TaggedError<LeaseLost>("@kinora/scheduler/
     return `The lease of the job ${this.job} with epoch ${this.epoch} is lost`
   }
 }
+
+/**
+ * The reasons of refusals. `match` and `matchOrElse` handle them by tag, and `cases` has the class of each, for tests:
+ *
+ *     new SchedulerError({ reason: new SchedulerErrorReason.cases.NotFound({ job }) })
+ */
+export const SchedulerErrorReason = Schema.Union([
+  QueueFull,
+  DuplicateJob,
+  InvalidJobId,
+  InvalidPriority,
+  NotFound,
+  AlreadyRunning,
+  LeaseLost
+]).pipe(Schema.toTaggedUnion("_tag"))
+/** Reason of a `SchedulerError`. `Types.ExtractTag<SchedulerErrorReason, "QueueFull">` of Effect is one of them. */
+export type SchedulerErrorReason = typeof SchedulerErrorReason.Type
