@@ -199,11 +199,7 @@ export const layerWith = (
   Layer.effect(Accounts, make(options))
 
 /** Provides the service over the surrounding store, with the default options. */
-export const layer: Layer.Layer<
-  Accounts,
-  never,
-  AccountStore | UnitOfWork.UnitOfWork | SecureRandom.SecureRandom
-> = layerWith({})
+export const layer: ReturnType<typeof layerWith> = layerWith({})
 
 /** Provides accounts in the memory of the process, for tests. */
 export const layerMemory: Backend.MemoryLayer<Accounts> = layer.pipe(

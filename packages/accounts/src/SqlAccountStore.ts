@@ -42,39 +42,35 @@ export const migrations: Migrations = {
 }
 
 /** A store over the surrounding database. */
-export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = SqlStore.layer(
-  AccountStore,
-  "AccountStore",
-  {
-    insertAccount: Accounts.insertAccount,
-    findAccount: Accounts.findAccount,
-    findAccountByEmail: Accounts.findAccountByEmail,
-    listAccounts: Accounts.listAccounts,
-    lockAccount: Accounts.lockAccount,
-    saveEmail: Accounts.updateEmail,
-    saveStatus: Accounts.updateStatus,
-    erase: Accounts.erase,
-    findDeleted: Accounts.findDeleted,
+export const layer: Layer.Layer<AccountStore, never, SqlClient.SqlClient> = SqlStore.layer(AccountStore, {
+  insertAccount: Accounts.insertAccount,
+  findAccount: Accounts.findAccount,
+  findAccountByEmail: Accounts.findAccountByEmail,
+  listAccounts: Accounts.listAccounts,
+  lockAccount: Accounts.lockAccount,
+  saveEmail: Accounts.updateEmail,
+  saveStatus: Accounts.updateStatus,
+  erase: Accounts.erase,
+  findDeleted: Accounts.findDeleted,
 
-    savePlan: Plans.savePlan,
-    findDuePlans: Plans.findDuePlans,
+  savePlan: Plans.savePlan,
+  findDuePlans: Plans.findDuePlans,
 
-    findMovement: Movements.findMovement,
-    listMovements: Movements.listMovements,
-    saveMovement: Movements.saveMovement,
+  findMovement: Movements.findMovement,
+  listMovements: Movements.listMovements,
+  saveMovement: Movements.saveMovement,
 
-    ...SqlApiKeyStore.statements(keyTable),
-    // `Accounts` has locked the account.
-    lockOwner: () => Effect.void,
-    deleteEnded: KeyLines.deleteEnded,
+  ...SqlApiKeyStore.statements(keyTable),
+  // `Accounts` has locked the account.
+  lockOwner: () => Effect.void,
+  deleteEnded: KeyLines.deleteEnded,
 
-    findBudgets: KeyLines.findBudgets,
-    saveBudget: KeyLines.saveBudget,
-    lockLines: KeyLines.lockLines,
-    findLines: KeyLines.findLines,
-    saveUse: KeyLines.saveUse,
-    deleteSpending: KeyLines.deleteSpending,
+  findBudgets: KeyLines.findBudgets,
+  saveBudget: KeyLines.saveBudget,
+  lockLines: KeyLines.lockLines,
+  findLines: KeyLines.findLines,
+  saveUse: KeyLines.saveUse,
+  deleteSpending: KeyLines.deleteSpending,
 
-    findOwners
-  }
-)
+  findOwners
+})

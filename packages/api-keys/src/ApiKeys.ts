@@ -95,11 +95,7 @@ export const layerWith = (
   Layer.effect(ApiKeys, make(options))
 
 /** Provides the service over the surrounding store, with the default options. */
-export const layer: Layer.Layer<
-  ApiKeys,
-  never,
-  ApiKeyStore | UnitOfWork.UnitOfWork | SecureRandom.SecureRandom
-> = layerWith({})
+export const layer: ReturnType<typeof layerWith> = layerWith({})
 
 /** Provides keys in the memory of the process, for tests. */
 export const layerMemory: Backend.MemoryLayer<ApiKeys> = layer.pipe(Backend.memory(MemoryApiKeyStore.layer))

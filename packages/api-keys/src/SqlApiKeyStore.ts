@@ -25,6 +25,5 @@ export const statements = (table: KeyTable): Omit<SqlStore.Statements<ApiKeyStor
 /** A store over the surrounding database. Run `migrations` first. */
 export const layer: Layer.Layer<ApiKeyStore, never, SqlClient.SqlClient> = SqlStore.layer(
   ApiKeyStore,
-  "ApiKeyStore",
   { ...statements(apiKeysKey), ...owners }
 )

@@ -133,7 +133,7 @@ export const startWorker = Effect.fnUntraced(function*(
   concurrency = 4,
   options:
     & GenerationWorker.GenerationWorkerOptions
-    & Pick<Worker.WorkerOptions, "lease" | "pollInterval" | "rescueInterval"> = {}
+    & Pick<Parameters<typeof Worker.layer>[0], "lease" | "pollInterval" | "rescueInterval"> = {}
 ) {
   const { lease = "2 hours", pollInterval, rescueInterval = "5 seconds" } = options
   const handler = yield* GenerationWorker.makeHandler(options)

@@ -9,7 +9,7 @@ import { UnitOfWork } from "@kinora/persistence"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { Scheduler } from "@kinora/scheduler"
 import type { ClaimedJob, JobStatus } from "@kinora/scheduler/Job"
-import { AttemptsExhausted } from "@kinora/scheduler/JobHandler"
+import { WorkerFailure } from "@kinora/scheduler/JobHandler"
 import { BlobStore } from "@kinora/storage"
 import * as TestTime from "@kinora/testkit/TestTime"
 import {
@@ -190,7 +190,7 @@ const makeWorld = Effect.gen(function*() {
     const { exhausted } = yield* scheduler.rescue(yield* termsOf([handler.kind], 100))
     for (const job of exhausted) {
       yield* atomically(
-        Effect.flatten(run(job, new AttemptsExhausted({ job: job.job, attempts: job.attempt })))
+        Effect.flatten(run(job, new WorkerFailure.cases.AttemptsExhausted({ job: job.job, attempts: job.attempt })))
       )
     }
   })

@@ -36,9 +36,9 @@ import * as Holds from "./internal/holds.ts"
 import * as IdSequence from "./internal/IdSequence.ts"
 import * as Lots from "./internal/lots.ts"
 import * as Payments from "./internal/payments.ts"
+import * as Reasons from "./internal/reasons.ts"
 import * as Refunds from "./internal/refunds.ts"
 import type { CaptureRefusal, ChargeRefusal, HoldRefusal, RefundRefusal, ReleaseRefusal } from "./internal/refusals.ts"
-import * as LedgerError from "./LedgerError.ts"
 import { type Lot, LotId } from "./Lot.ts"
 import type { Transaction } from "./Transaction.ts"
 
@@ -62,7 +62,7 @@ export const charge = (
   State.checkRequested(books, { ...command, kind: "charge" }, command.at)
   const account = State.accountOf(books, command.account)
   if (State.findTransaction(account, { ...command, kind: "charge" }) !== undefined) {
-    return Result.fail(new LedgerError.AlreadyCharged({ reference: command.reference }))
+    return Result.fail(new Reasons.AlreadyCharged({ reference: command.reference }))
   }
   const hold = State.findHold(account, command.reference)
   const at = State.storageTime(books, command.at)
@@ -84,7 +84,7 @@ export const refund = (books: Books, command: RefundCommand): Decision<Books, Re
   if (part !== undefined) Check.part(part)
   const account = State.accountOf(books, name)
   const charge = State.findTransaction(account, { kind: "charge", reference })
-  if (charge === undefined) return Result.fail(new LedgerError.UnknownCharge({ reference }))
+  if (charge === undefined) return Result.fail(new Reasons.UnknownCharge({ reference }))
   const refundable = charge.amount - State.refundedOf(account, charge)
   if (
     State.findTransaction(account, { kind: "refund", reference, part: part?.reference }) !== undefined ||
@@ -92,16 +92,16 @@ export const refund = (books: Books, command: RefundCommand): Decision<Books, Re
   ) return accept(books, { _tag: "AlreadyRefunded" })
   if (part !== undefined) {
     const { credits } = part
-    if (Refunds.isOfQuota(charge)) return Result.fail(new LedgerError.IndivisibleCharge({ reference }))
+    if (Refunds.isOfQuota(charge)) return Result.fail(new Reasons.IndivisibleCharge({ reference }))
     if (credits > refundable) {
-      return Result.fail(new LedgerError.RefundExceedsCharge({ reference, credits, refundable }))
+      return Result.fail(new Reasons.RefundExceedsCharge({ reference, credits, refundable }))
     }
   }
   return accept(...Refunds.refund(books, command, { charge, amount: part?.credits ?? refundable }))
 }
 
 /** Opens a lot once per reference. */
-export const grant = (books: Books, command: GrantCommand): Decision<Books, Granted, LedgerError.GrantExpired> => {
+export const grant = (books: Books, command: GrantCommand): Decision<Books, Granted, Reasons.GrantExpired> => {
   State.checkRequested(books, { ...command, kind: "grant" }, command.at)
   checkLot(books, command)
   const account = State.accountOf(books, command.account)
@@ -111,7 +111,7 @@ export const grant = (books: Books, command: GrantCommand): Decision<Books, Gran
     return accept(books, { _tag: "AlreadyGranted", lot })
   }
   if (DateTime.isLessThanOrEqualTo(command.expiresAt, command.at)) {
-    return Result.fail(new LedgerError.GrantExpired({ expiresAt: command.expiresAt }))
+    return Result.fail(new Reasons.GrantExpired({ expiresAt: command.expiresAt }))
   }
   const { ids, transaction } = State.nextTransaction(books.ids, "grant", command)
   const { rest, uuid } = IdSequence.next(ids)

@@ -18,6 +18,7 @@ import { expire } from "./internal/expire.ts"
 import { type ForgetCommand, type Forgotten, makeForget } from "./internal/forget.ts"
 import * as LoadedBooks from "./internal/loadedBooks.ts"
 import { type LotOptions, makeRules } from "./internal/lots.ts"
+import type { GrantExpired } from "./internal/reasons.ts"
 import type { CaptureRefusal, ChargeRefusal, HoldRefusal, RefundRefusal, ReleaseRefusal } from "./internal/refusals.ts"
 import { revoke, type RevokeCommand, type Revoked } from "./internal/revokeLot.ts"
 import { makeSetOperations } from "./internal/setOperations.ts"
@@ -25,7 +26,7 @@ import { findStatement, type Statement, type StatementRequest } from "./internal
 import { type TrialBalance, trialBalanceOf } from "./internal/trialBalance.ts"
 import type { Verification } from "./internal/verification.ts"
 import { verify } from "./internal/verify.ts"
-import type * as LedgerError from "./LedgerError.ts"
+import type { LedgerError } from "./LedgerError.ts"
 import { LedgerStore } from "./LedgerStore.ts"
 import * as MemoryLedgerStore from "./MemoryLedgerStore.ts"
 import * as SqlLedgerStore from "./SqlLedgerStore.ts"
@@ -34,7 +35,7 @@ import type { Transaction } from "./Transaction.ts"
 export type { Balances, Statement, Verification }
 
 /** A call that fails with the refusal of its command. */
-type Single<Command, A> = (command: Command) => Effect.Effect<A, LedgerError.LedgerError | StorageError>
+type Single<Command, A> = (command: Command) => Effect.Effect<A, LedgerError | StorageError>
 
 /** A call that returns one result per command. */
 type Many<Command, A, Refusal> = (
@@ -61,7 +62,7 @@ export class Ledger extends Context.Service<Ledger, {
    */
   readonly check: (
     command: Omit<Books.ChargeCommand, "reference">
-  ) => Effect.Effect<void, LedgerError.LedgerError | StorageError>
+  ) => Effect.Effect<void, LedgerError | StorageError>
 
   /**
    * Refunds all that is left of a charge, or a part of it once per reference of the part. Shares units of work like `charge`.
@@ -76,7 +77,7 @@ export class Ledger extends Context.Service<Ledger, {
   /** Opens a lot once per reference. Shares units of work like `charge`. Fails with `GrantExpired`. */
   readonly grant: Single<Books.GrantCommand, Commands.Granted>
   /** Opens lots in one unit of work, in order. */
-  readonly grantAll: Many<Books.GrantCommand, Commands.Granted, LedgerError.GrantExpired>
+  readonly grantAll: Many<Books.GrantCommand, Commands.Granted, GrantExpired>
 
   /**
    * Takes credits from lots as a charge does, once per reference, until they are captured or released, or the hold expires.

@@ -10,8 +10,8 @@ import { expireHold } from "../src/internal/holds.ts"
 import * as IdSequence from "../src/internal/IdSequence.ts"
 import * as Lots from "../src/internal/lots.ts"
 import { audit } from "../src/internal/memory/audit.ts"
+import { InsufficientCredits } from "../src/internal/reasons.ts"
 import { revokeLot } from "../src/internal/revokeLot.ts"
-import { InsufficientCredits } from "../src/LedgerError.ts"
 import { defaultKinds, type LotId, type LotKind } from "../src/Lot.ts"
 import {
   atHour,

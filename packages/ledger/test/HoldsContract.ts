@@ -11,8 +11,8 @@ import {
   refusalOf,
   times
 } from "../src/internal/contract/commands.ts"
+import { HoldExpired } from "../src/internal/reasons.ts"
 import { Ledger } from "../src/Ledger.ts"
-import { HoldExpired } from "../src/LedgerError.ts"
 
 /** The behaviour of holds on every backend. */
 export const suite = <E>(name: string, backend: Layer.Layer<Ledger | UnitOfWork.UnitOfWork, E>) =>

@@ -5,7 +5,7 @@ import type { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Audit from "./internal/sql/audit.ts"
 import { auditRoles, operatorsTables } from "./internal/sql/migrations.ts"
-import * as Rows from "./internal/sql/operators.ts"
+import * as Operators from "./internal/sql/operators.ts"
 import { OperatorStore } from "./OperatorStore.ts"
 
 /** The tables that the store requires. The store itself runs no DDL. */
@@ -15,22 +15,7 @@ export const migrations: Migrations = {
 }
 
 /** A store over the surrounding database. */
-export const layer: Layer.Layer<OperatorStore, never, SqlClient.SqlClient> = SqlStore.layer(
-  OperatorStore,
-  "OperatorStore",
-  {
-    lockAll: Rows.lockAll,
-    count: Rows.count,
-    insert: Rows.insert,
-    find: Rows.find,
-    lock: Rows.lock,
-    list: Rows.list,
-    replaceToken: Rows.replaceToken,
-    revoke: Rows.revoke,
-    findOwner: Rows.findOwner,
-    noteUse: Rows.noteUse,
-    append: Audit.append,
-    entries: Audit.entries,
-    deleteEntries: Audit.deleteEntries
-  }
-)
+export const layer: Layer.Layer<OperatorStore, never, SqlClient.SqlClient> = SqlStore.layer(OperatorStore, {
+  ...Operators,
+  ...Audit
+})

@@ -4,7 +4,7 @@ import * as SqlStore from "@kinora/persistence/SqlStore"
 import type { Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { paymentsTable } from "./internal/sql/migrations.ts"
-import * as Rows from "./internal/sql/payments.ts"
+import * as Payments from "./internal/sql/payments.ts"
 import { PaymentStore } from "./PaymentStore.ts"
 
 /** The table that the store requires. The store itself runs no DDL. */
@@ -14,19 +14,4 @@ export const migrations: Migrations = {
 }
 
 /** A store over the surrounding database. */
-export const layer: Layer.Layer<PaymentStore, never, SqlClient.SqlClient> = SqlStore.layer(
-  PaymentStore,
-  "PaymentStore",
-  {
-    lockAccount: Rows.lockAccount,
-    countOpen: Rows.countOpen,
-    insert: Rows.insert,
-    find: Rows.find,
-    lock: Rows.lock,
-    saveCheckout: Rows.saveCheckout,
-    settle: Rows.settle,
-    list: Rows.list,
-    claimDue: Rows.claimDue,
-    deleteSettled: Rows.deleteSettled
-  }
-)
+export const layer: Layer.Layer<PaymentStore, never, SqlClient.SqlClient> = SqlStore.layer(PaymentStore, Payments)

@@ -1,5 +1,5 @@
 /** Deletion of old rows in SQL, in sets of a limited size. `Sweep` runs it at an interval. */
-import { Effect } from "effect"
+import { type DateTime, Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import * as DatabaseTime from "./DatabaseTime.ts"
 
@@ -41,6 +41,14 @@ export const statement = (
 /** Runs `statement`, and returns the number of deleted rows. */
 export const run = (sql: SqlClient.SqlClient, options: DeletionOptions): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(statement(sql, options), (rows) => rows.length)
+
+/** Returns the statement that deletes up to `limit` rows from before a time, which `clock` converts to that of the database. */
+export type DeleteBefore = (
+  sql: SqlClient.SqlClient,
+  clock: DatabaseTime.HostClock,
+  before: DateTime.Utc,
+  limit: number
+) => Statement.Statement<unknown>
 
 /** The rows to delete once they have expired. */
 export interface ExpiredOptions extends Pick<DeletionOptions, "table" | "key" | "limit"> {

@@ -11,15 +11,17 @@ export type Statements<Store> = {
 }
 
 /**
- * Provides a store, such as `OperatorStore` with the name `"OperatorStore"`, from the functions that run its statements.
- * `StorageError.mapSql` converts the failures of each method.
+ * Provides a store from the functions that run its statements. `StorageError.mapSql` converts the failures of each method. Their
+ * operation has the last part of the key of the store, such as `OperatorStore.find` for `@kinora/operators/OperatorStore`.
  */
 export const layer = <Identifier, Store>(
   store: Context.Service<Identifier, Store>,
-  name: string,
   statements: Statements<Store>
 ): Layer.Layer<Identifier, never, SqlClient.SqlClient> =>
-  Layer.effect(store, Effect.map(SqlClient.SqlClient, (sql) => methods(name, sql, statements)))
+  Layer.effect(
+    store,
+    Effect.map(SqlClient.SqlClient, (sql) => methods(store.key.slice(store.key.lastIndexOf("/") + 1), sql, statements))
+  )
 
 // -----------------------------------------------------------------------------
 // internal

@@ -8,31 +8,15 @@
  * advances the row of the schedule, from the time that it has read. So a process that dies leaves neither or both, and another
  * one goes on.
  */
-import { Cron, type DateTime, Duration, Effect, Layer, Option, Random, Result } from "effect"
+import { Cron, Duration, Effect, Layer, Option, Random, Result } from "effect"
 import { checkPriority } from "./internal/priorities.ts"
-import type { Enqueue } from "./internal/requests.ts"
+import type { CronScheduleOptions } from "./internal/requests.ts"
 import type { Schedule } from "./internal/ticks.ts"
 import { logFailure } from "./internal/worker/settings.ts"
 import { Scheduler } from "./Scheduler.ts"
 
 /** A schedule. */
 export interface CronSchedule extends Schedule {}
-
-/** Options for `make`: the job of each tick, and when it is enqueued. */
-export interface CronScheduleOptions<Payload> extends Omit<Enqueue<Payload>, "job" | "payload"> {
-  /** Identifies the schedule in all processes and releases. 1 to 128 characters. */
-  readonly name: string
-  /** Minute, hour, day of the month, month and weekday; or a `Cron` with a time zone. At most one tick per minute. */
-  readonly cron: string | Cron.Cron
-  /** The time zone of an expression, such as `Europe/Berlin`. Default `UTC`. */
-  readonly timeZone?: string | undefined
-  /** Returns the payload of the job of a tick. */
-  readonly payload: (tick: DateTime.Utc) => Payload
-  /** Number of ticks that are enqueued together if several are due, for example after a downtime: the newest. 1 to 100. Default 1. */
-  readonly catchUp?: number | undefined
-  /** Skips ticks that are enqueued later than this after their time, for example after a downtime. Default: none is too late. */
-  readonly lateMax?: Duration.Input | undefined
-}
 
 /**
  * Creates a schedule. Throws if the expression, the time zone or a number is invalid, if a `Cron` has no time zone, and if it

@@ -15,9 +15,10 @@
  * job, since `settle` checks the epoch.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Cause, DateTime, Duration, Effect, Exit, Option, Random, Schema } from "effect"
-import { delayMax } from "./internal/delays.ts"
+import { type Cause, DateTime, Duration, Effect, Exit, Option, Schema } from "effect"
 import type { LeftAttempt, LeftReason } from "./internal/leftAttempt.ts"
+import { pauseOf, type Retry } from "./internal/retries.ts"
+import { AttemptsExhausted, TimeLimitExceeded } from "./internal/workerFailures.ts"
 import type { ClaimedJob } from "./Job.ts"
 import * as JobKind from "./JobKind.ts"
 
@@ -28,8 +29,21 @@ interface JobHandlerOptions<Payload, Outcome, E> {
   /** Pools of the kind whose jobs the worker claims, besides the jobs without a pool. Default: none. */
   readonly pools?: ReadonlyArray<string> | undefined
 
-  /** Limits on how many jobs of some pools the worker claims, besides its own concurrency. Default: none. */
-  readonly limits?: ReadonlyArray<PoolLimit> | undefined
+  /**
+   * Limits on how many jobs of some pools the worker claims, besides its own concurrency, for example because the jobs of these
+   * pools use the same device. Default: none.
+   */
+  readonly limits?:
+    | ReadonlyArray<{
+      readonly pools: ReadonlyArray<string>
+      /**
+       * Returns how many more jobs of these pools the worker may claim now; `Infinity` if there is no
+       * limit. Read before each claim. Jobs that are not claimed stay in the queue, and take no slot of the worker.
+       * Jobs whose checkpoint is `resumable` are claimed also without room, into slots of the worker.
+       */
+      readonly room: Effect.Effect<number>
+    }>
+    | undefined
 
   /**
    * Returns whether the worker claims jobs of the kind now. Read before each claim, and at
@@ -77,7 +91,7 @@ interface JobHandlerOptions<Payload, Outcome, E> {
    */
   readonly failed: (
     job: ClaimedJob,
-    cause: Cause.Cause<E | TimeLimitExceeded | AttemptsExhausted>
+    cause: Cause.Cause<E | WorkerFailure>
   ) => Effect.Effect<Outcome>
 
   /**
@@ -92,62 +106,19 @@ interface JobHandlerOptions<Payload, Outcome, E> {
     | undefined
 }
 
-/**
- * When a job runs again after `run` has failed. The failed run frees its slot, and the job is delayed (`Lanes.retry`). It keeps
- * its checkpoint, and its attempts and its time limit begin anew. Defects, `TimeLimitExceeded` and `AttemptsExhausted` are
- * not retried.
- */
-export interface Retry<E> {
-  /** Number of runs that may fail. The failure of the last one ends the job, and is passed to `failed`. */
-  readonly attempts: number
-  /**
-   * Pause after a number of failures, from 1, at most 36,500 days. Default: 1 second, twice as long after each failure, at
-   * most 1 hour; each pause is up to a fifth shorter, so that jobs that fail together do not run together again.
-   */
-  readonly backoff?: Duration.Input | ((failures: number) => Duration.Input) | undefined
-  /** Whether a failure is retried; the others end the job. Default: all. */
-  readonly while?: ((error: E) => boolean) | undefined
-}
-
-/** A limit that some pools of a kind share, for example because their jobs use the same device. */
-export interface PoolLimit {
-  readonly pools: ReadonlyArray<string>
-  /**
-   * Returns how many more jobs of these pools the worker may claim now; `Infinity` if there is no
-   * limit. Read before each claim. Jobs that are not claimed stay in the queue, and take no slot of the worker.
-   * Jobs whose checkpoint is `resumable` are claimed also without room, into slots of the worker.
-   */
-  readonly room: Effect.Effect<number>
-}
-
 /** A job that has run, and its outcome. */
 export interface Settlement<Outcome> {
   readonly job: ClaimedJob
   readonly outcome: Outcome
 }
 
-/** The job ran longer than its time limit. */
-export class TimeLimitExceeded
-  extends Schema.TaggedError<TimeLimitExceeded>("@kinora/scheduler/TimeLimitExceeded")("TimeLimitExceeded", {
-    job: Schema.String
-  })
-{
-  override get message(): string {
-    return `The job ${this.job} exceeded its time limit`
-  }
-}
-
-/** The worker of the last attempt was lost. */
-export class AttemptsExhausted
-  extends Schema.TaggedError<AttemptsExhausted>("@kinora/scheduler/AttemptsExhausted")("AttemptsExhausted", {
-    job: Schema.String,
-    attempts: Schema.Int
-  })
-{
-  override get message(): string {
-    return `The worker of the job ${this.job} was lost in the last of ${this.attempts} attempts`
-  }
-}
+/**
+ * Failures that a worker passes to `failed`, besides those of `run`: the job exceeded its time limit, or the worker of its last
+ * attempt was lost. `match` handles them by tag, and `cases` has the class of each, for tests of `failed`.
+ */
+export const WorkerFailure = Schema.Union([TimeLimitExceeded, AttemptsExhausted]).pipe(Schema.toTaggedUnion("_tag"))
+/** Failure of a job that is not one of `run`. */
+export type WorkerFailure = typeof WorkerFailure.Type
 
 /** A handler for a worker, independent of the types of its payload and outcome. */
 export interface JobHandler {
@@ -179,7 +150,7 @@ export interface JobHandler {
     retry?: (job: ClaimedJob, delay: Duration.Duration) => Effect.Effect<void, StorageError>
   ) => (
     job: ClaimedJob,
-    failure: TimeLimitExceeded | AttemptsExhausted | undefined
+    failure: WorkerFailure | undefined
   ) => Effect.Effect<Effect.Effect<void, StorageError>>
 }
 
@@ -197,7 +168,7 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
     const run = (job: ClaimedJob) =>
       Effect.suspend(() => options.run({ ...job, payload: options.kind.decode(job.payload) }))
     return Effect.fnUntraced(function*(job, failure) {
-      const exit: Exit.Exit<Outcome, E | TimeLimitExceeded | AttemptsExhausted> = failure === undefined
+      const exit: Exit.Exit<Outcome, E | WorkerFailure> = failure === undefined
         ? yield* Effect.exit(limited(job, run(job)))
         : Exit.fail(failure)
       const end = Exit.isSuccess(exit) ? Effect.succeed(exit.value) : options.failed(job, exit.cause)
@@ -223,38 +194,6 @@ export const make = <Payload, Outcome, E>(options: JobHandlerOptions<Payload, Ou
 
 const kindsOf = <Payload>(kind: JobKind.JobKind<Payload>, pools: ReadonlyArray<string>): ReadonlyArray<string> =>
   pools.map((name) => JobKind.pool(kind, name).name)
-
-/** Returns after which pause the job runs again, or `undefined` if it ends. Functions that throw end it. */
-const pauseOf = <E>(
-  retry: Retry<E> | undefined,
-  { failures, job }: ClaimedJob,
-  exit: Exit.Exit<unknown, E | TimeLimitExceeded | AttemptsExhausted>
-): Effect.Effect<Duration.Duration | undefined> => {
-  if (retry === undefined || Exit.isSuccess(exit) || failures + 1 >= retry.attempts) return Effect.succeed(undefined)
-  const { backoff, while: isRetried = () => true } = retry
-  const error = exit.cause.reasons.every(Cause.isFailReason) ? Cause.findErrorOption(exit.cause) : Option.none()
-  if (Option.isNone(error) || isEnd(error.value)) return Effect.succeed(undefined)
-  const failure = error.value
-  return Effect.suspend(() => {
-    if (!isRetried(failure)) return Effect.succeed(undefined)
-    if (backoff === undefined) return doubled(failures + 1)
-    const pause = Duration.fromInputUnsafe(typeof backoff === "function" ? backoff(failures + 1) : backoff)
-    return Effect.succeed(Duration.min(pause, delayMax))
-  }).pipe(
-    Effect.tap((pause) =>
-      pause === undefined ? Effect.void : Effect.logDebug("A job failed and runs again later", { job, failure })
-    ),
-    Effect.catchCause((cause) => Effect.as(Effect.logError("Deciding about a retry failed", cause), undefined))
-  )
-}
-
-const isEnd = (error: unknown): error is TimeLimitExceeded | AttemptsExhausted =>
-  Schema.is(TimeLimitExceeded)(error) || Schema.is(AttemptsExhausted)(error)
-
-const doubled = (failures: number): Effect.Effect<Duration.Duration> => {
-  const pause = Duration.min(Duration.seconds(2 ** Math.min(failures - 1, 20)), Duration.hours(1))
-  return Effect.map(Random.nextBetween(0.8, 1), (spread) => Duration.times(pause, spread))
-}
 
 /** Interrupts the run at its time limit, which may have passed before this attempt started. */
 const limited = <A, E>(job: ClaimedJob, run: Effect.Effect<A, E>): Effect.Effect<A, E | TimeLimitExceeded> => {

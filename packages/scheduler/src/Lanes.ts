@@ -23,9 +23,6 @@ import type { LoadedLanes } from "./internal/loadedLanes.ts"
 import * as Loaded from "./internal/loadedLanes.ts"
 import { placeOf } from "./internal/place.ts"
 import { checkPriority } from "./internal/priorities.ts"
-import type { Delay, Enqueue, Unique } from "./internal/requests.ts"
-import { keyOf } from "./internal/uniqueKeys.ts"
-import type { JobAddress, JobStatus, Lease } from "./Job.ts"
 import {
   AlreadyRunning,
   DuplicateJob,
@@ -34,7 +31,10 @@ import {
   LeaseLost,
   NotFound,
   type QueueFull
-} from "./SchedulerError.ts"
+} from "./internal/reasons.ts"
+import type { Delay, Enqueue, Unique } from "./internal/requests.ts"
+import { keyOf } from "./internal/uniqueKeys.ts"
+import type { JobAddress, JobStatus, Lease } from "./Job.ts"
 
 /** Locked lanes, with the decisions that were adopted since they were loaded. Valid within one unit of work. */
 export interface Lanes extends LoadedLanes {}

@@ -13,11 +13,11 @@ import * as Lanes from "./internal/memory/lanes.ts"
 import { settleAndClaim } from "./internal/memory/settleAndClaim.ts"
 import * as Tables from "./internal/memory/tables.ts"
 import * as Queues from "./internal/queues.ts"
+import type { LeaseLost } from "./internal/reasons.ts"
 import type { ClaimTerms, NewLease, Renewal } from "./internal/storeTypes.ts"
 import type { Advance } from "./internal/ticks.ts"
 import * as Workers from "./internal/workers.ts"
 import type { JobStatus, Lease } from "./Job.ts"
-import type { LeaseLost } from "./SchedulerError.ts"
 import { SchedulerStore } from "./SchedulerStore.ts"
 
 /** Provides a store in memory. */

@@ -24,6 +24,8 @@ import type {
   ForgetCommand,
   LeaseOptions,
   LoadRequest,
+  NotificationOptions,
+  Placed,
   Release,
   RenewalOptions,
   RescueOptions
@@ -69,12 +71,12 @@ export class Scheduler extends Context.Service<
     readonly checkRoom: (request: PlaceRequest) => Effect.Effect<void, SchedulerError | StorageError>
 
     /**
-     * Enqueues one job like `Lanes.enqueue`, or like `Lanes.delay` if it has a delay. Fails with `QueueFull`,
-     * `DuplicateJob` or `InvalidJobId`. Folds concurrent calls into one unit.
+     * Enqueues one job like `Lanes.enqueue`, or like `Lanes.delay` if it has a delay. Fails with `QueueFull`, `DuplicateJob`, `InvalidJobId` or `InvalidPriority`.
+     * Folds concurrent calls into one unit.
      */
     readonly enqueue: <Payload>(
       command: Enqueue<Payload> & Delay
-    ) => Effect.Effect<JobAddress & { readonly state: "delayed" | "pending" | "queued" }, SchedulerError | StorageError>
+    ) => Effect.Effect<Placed, SchedulerError | StorageError>
     /**
      * Places delayed jobs that are due in their lanes, the earliest first, as if they were enqueued now. A job whose
      * queue is full stays delayed, and is tried again after a pause that grows from one second to one minute. Jobs whose lanes
@@ -278,7 +280,7 @@ export const layerMemory: Backend.MemoryLayer<Scheduler | Wakeup.Wakeup> = layer
  * and of `layerPg` of `@kinora/persistence/external` can, unless they have one connection.
  */
 export const layerPostgres = (
-  { listen, notify, schema, ...options }: SchedulerOptions & Wakeup.NotificationOptions & Backend.SchemaOptions = {}
+  { listen, notify, schema, ...options }: SchedulerOptions & NotificationOptions & Backend.SchemaOptions = {}
 ): Backend.PostgresLayer<Scheduler | Wakeup.Wakeup> => {
   const { migrations } = SqlSchedulerStore
   const layer = Layer.provide(Wakeup.layerPostgres({ listen, notify }), SecureRandom.layerWebCrypto)

@@ -6,6 +6,7 @@ import { Context, Effect, Layer, Stream } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import * as Handovers from "./internal/handovers.ts"
+import type { NotificationOptions } from "./internal/requests.ts"
 
 /** Wakes the workers of this process, and those of other processes through hooks. */
 export class Wakeup extends Context.Service<
@@ -22,20 +23,6 @@ export class Wakeup extends Context.Service<
 interface WakeupOptions extends Waking.WakingOptions {
   /** Notifies other processes when the surrounding unit commits. Runs in each unit that queues jobs. A failure undoes the unit. */
   readonly announce?: Effect.Effect<void, StorageError> | undefined
-}
-
-/** Options of `layerPostgres`. */
-export interface NotificationOptions {
-  /**
-   * Whether units that queue jobs send a notification. Such units commit one after the other, so leave it out for
-   * thousands of units per second. Default `true`.
-   */
-  readonly notify?: boolean | undefined
-  /**
-   * Whether the workers of this process wait for notifications, which takes one connection of the client. Leave it out
-   * behind a pooler of transactions, and for a client with one connection. Default `true`, except with `maxConnections: 1`.
-   */
-  readonly listen?: boolean | undefined
 }
 
 /** Provides a wake-up with hooks to other processes. `publish` runs after each commit that queues jobs. */

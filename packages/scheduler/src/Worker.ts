@@ -8,7 +8,7 @@
  * notifies it, and polls. While it sleeps, `Scheduler.enqueue` of this process hands jobs to it without a claim.
  */
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { Context, Duration, Effect, Layer, Semaphore } from "effect"
+import { Context, Effect, Layer, Semaphore } from "effect"
 import * as AloneRuns from "./internal/worker/aloneRuns.ts"
 import { makeClaimLoop } from "./internal/worker/claimLoop.ts"
 import { makeDelayLoop } from "./internal/worker/delayLoop.ts"
@@ -20,11 +20,10 @@ import * as Metrics from "./internal/worker/metrics.ts"
 import { makeReceiver } from "./internal/worker/receiver.ts"
 import { makeRescueLoop } from "./internal/worker/rescueLoop.ts"
 import * as RunningJobs from "./internal/worker/runningJobs.ts"
-import type { Settings } from "./internal/worker/settings.ts"
+import { type Settings, settingsOf, type WorkerOptions } from "./internal/worker/settings.ts"
 import { makeStartJob } from "./internal/worker/startJob.ts"
 import * as WorkerLease from "./internal/worker/workerLease.ts"
 import type { ClaimedJob } from "./Job.ts"
-import type { JobHandler } from "./JobHandler.ts"
 import type { Scheduler } from "./Scheduler.ts"
 import { Wakeup } from "./Wakeup.ts"
 
@@ -42,38 +41,6 @@ export class Worker extends Context.Service<Worker, {
    */
   readonly drain: Effect.Effect<void>
 }>()("@kinora/scheduler/Worker") {}
-
-/** Options for `Worker.layer`. */
-export interface WorkerOptions {
-  /** Shown with the jobs that the worker holds. */
-  readonly name: string
-  /** Its id in `Scheduler.offers`, unique per start of a worker. Default: random. */
-  readonly id?: string | undefined
-  /** One per kind. Several handlers of one kind are a defect. */
-  readonly handlers: ReadonlyArray<JobHandler>
-  /** Maximum number of jobs that run at the same time. With 0 the worker does nothing. Default 8. */
-  readonly concurrency?: number | undefined
-  /**
-   * Slots that the jobs of one group leave to other groups, so that a job of another group need
-   * not wait until a long one ends. One group gets at least one slot. Default 0.
-   */
-  readonly reserved?: number | undefined
-  /** Maximum number of jobs per claim, rescue and set of delayed jobs, at least 1. Default 256. */
-  readonly claimMax?: number | undefined
-  /** Time between polls for jobs of other processes. Default 5 seconds. */
-  readonly pollInterval?: Duration.Input | undefined
-  /**
-   * Time until the worker's lease expires unless it is renewed. Other workers take over its jobs
-   * after that, and it interrupts them itself. Default 8 seconds.
-   */
-  readonly lease?: Duration.Input | undefined
-  /** Time between renewals of the lease. Default a quarter of `lease`. */
-  readonly heartbeatInterval?: Duration.Input | undefined
-  /** Average time between searches for lost workers. Each pause varies by half. Default a quarter of `lease`. */
-  readonly rescueInterval?: Duration.Input | undefined
-  /** How long a drain waits for running jobs. Default 30 seconds. */
-  readonly grace?: Duration.Input | undefined
-}
 
 /** Provides a worker. It works while the layer lives. Dies when it is built if a number of the options is not a whole number of its range. */
 export const layer = (options: WorkerOptions): Layer.Layer<Worker, never, Scheduler | UnitOfWork | Wakeup> =>
@@ -129,22 +96,4 @@ const checkNumbers = ({ claimMax, concurrency, name, reserved }: Settings): Effe
     }
   }
   return Effect.void
-}
-
-const settingsOf = (options: WorkerOptions): Settings => {
-  const lease = Duration.fromInputUnsafe(options.lease ?? "8 seconds")
-  const quarter = Duration.divideUnsafe(lease, 4)
-  return {
-    name: options.name,
-    id: options.id,
-    handlers: options.handlers,
-    concurrency: options.concurrency ?? 8,
-    reserved: options.reserved ?? 0,
-    claimMax: options.claimMax ?? 256,
-    pollInterval: Duration.fromInputUnsafe(options.pollInterval ?? "5 seconds"),
-    lease,
-    heartbeatInterval: Duration.fromInputUnsafe(options.heartbeatInterval ?? quarter),
-    rescueInterval: Duration.fromInputUnsafe(options.rescueInterval ?? quarter),
-    grace: Duration.fromInputUnsafe(options.grace ?? "30 seconds")
-  }
 }

@@ -19,8 +19,9 @@ import { errorOf } from "./internal/promise/errors.ts"
 import { type Handlers, handlersOf, kindOf } from "./internal/promise/handlers.ts"
 import { inputs } from "./internal/promise/inputs.ts"
 import { scheduleOf, type ScheduleOptions, type Schedules } from "./internal/promise/schedules.ts"
-import type { CapCommand, Delay, Enqueue, ForgetCommand } from "./internal/requests.ts"
+import type { CapCommand, Delay, Enqueue, ForgetCommand, NotificationOptions, Placed } from "./internal/requests.ts"
 import type * as Store from "./internal/storeTypes.ts"
+import type { WorkerOptions } from "./internal/worker/settings.ts"
 import type { ClaimedJob, JobAddress, JobStatus } from "./Job.ts"
 import * as MemorySchedulerStore from "./MemorySchedulerStore.ts"
 import * as Service from "./Scheduler.ts"
@@ -45,7 +46,7 @@ export type { Handler, Job, JobContext } from "./internal/promise/handlers.ts"
 export type { Schedule, Schedules } from "./internal/promise/schedules.ts"
 
 /** Options of `createScheduler`: the storage, and the options of the service. */
-export type CreateSchedulerOptions = Storage & Service.SchedulerOptions & Wakeup.NotificationOptions
+export type CreateSchedulerOptions = Storage & Service.SchedulerOptions & NotificationOptions
 
 /** Adds a job to a lane. */
 export interface EnqueueCommand extends CallOptions, Delay, Omit<Enqueue<Schema.Json>, "job" | "kind"> {
@@ -58,7 +59,7 @@ export interface EnqueueCommand extends CallOptions, Delay, Omit<Enqueue<Schema.
 }
 
 /** Options of a worker: those of `Worker.layer`, and handlers that return promises. */
-export interface WorkOptions extends Omit<WorkerService.WorkerOptions, "handlers"> {
+export interface WorkOptions extends Omit<WorkerOptions, "handlers"> {
   readonly handlers: Handlers
   /** Drains the worker when it aborts, like `close`. */
   readonly signal?: CallOptions["signal"]
@@ -92,7 +93,7 @@ export interface Scheduler extends AsyncDisposable {
    */
   readonly enqueue: (
     command: EnqueueCommand
-  ) => Promise<JobAddress & { readonly state: "delayed" | "pending" | "queued" }>
+  ) => Promise<Placed>
   /** Throws `QueueFullError` if a job of this lane would be refused now. Reserves nothing. */
   readonly checkRoom: (
     request: CallOptions & Pick<EnqueueCommand, "lane" | "group" | "cap" | "waitingMax">

@@ -11,7 +11,7 @@ suite("memory", memory)
 
 const kind = JobKind.make({ name: "report", payload: Schema.Struct({ at: Schema.DateTimeUtcFromString }) })
 
-const make = (options: Partial<CronSchedule.CronScheduleOptions<{ readonly at: DateTime.Utc }>>) =>
+const make = (options: Partial<Parameters<typeof CronSchedule.make<{ readonly at: DateTime.Utc }>>[0]>) =>
   CronSchedule.make({
     name: "nightly",
     cron: "0 3 * * *",

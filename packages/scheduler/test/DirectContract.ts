@@ -138,7 +138,7 @@ const underLocks = Effect.gen(function*() {
     const follows = changes.enqueued[0]?.state !== "queued" || changes.promotions.length + changes.groups.length > 0 ||
       counted?.before.cap !== cap || counted.before.weight !== weight
     if (follows || lease === "gone") return undefined
-    return (yield* apply(changes, { lease, worker, job: job.job })).handed
+    return (yield* apply(changes, { lease, worker, job: job.job }))?.handed
   }, atomically)
   const end: Way["end"] = Effect.fnUntraced(function*(job, isAnyQueued) {
     const decided = Lanes.settle(yield* loaded(job, [job.job]), job)

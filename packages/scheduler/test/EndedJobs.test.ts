@@ -186,7 +186,7 @@ const makeLane = Effect.gen(function*() {
 
   const start = (
     { claimed, isOpen, ran = Effect.void, ...options }:
-      & Partial<Worker.WorkerOptions>
+      & Partial<Parameters<typeof Worker.layer>[0]>
       & Partial<Pick<JobHandler.JobHandler, "claimed" | "isOpen">>
       & { readonly ran?: Effect.Effect<unknown> } = {},
     changed: Partial<Scheduler.Scheduler["Service"]> = {}

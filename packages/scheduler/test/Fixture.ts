@@ -41,5 +41,5 @@ export const over = (database: TestDatabase.TestDatabase) => {
 }
 
 /** Starts a worker in the current scope. */
-export const startWorker = (options: Worker.WorkerOptions) =>
+export const startWorker = (options: Parameters<typeof Worker.layer>[0]) =>
   Effect.map(Layer.build(Worker.layer(options)), (services) => Context.get(services, Worker.Worker))

@@ -17,7 +17,7 @@ export const anotherScheduler = Effect.map(
 
 /** Starts a worker, and waits until it sleeps and has rescued jobs. Its jobs end when the gate is open. */
 export const start = Effect.fnUntraced(function*(
-  options: Partial<Worker.WorkerOptions> & Partial<Pick<JobHandler.JobHandler, "claimed" | "isOpen">> & {
+  options: Partial<Parameters<typeof Worker.layer>[0]> & Partial<Pick<JobHandler.JobHandler, "claimed" | "isOpen">> & {
     /** Runs before each rescue, which has named the jobs of the worker by then. */
     readonly beforeRescue?: Effect.Effect<void>
   } = {}

@@ -5,10 +5,10 @@ import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { ids, makeWorld, refusal } from "../src/internal/contract/world.ts"
+import { NotFound } from "../src/internal/reasons.ts"
 import { keyOf } from "../src/internal/sql/jobIds.ts"
 import { migrations } from "../src/migrations.ts"
 import { layerPostgres, Scheduler } from "../src/Scheduler.ts"
-import { NotFound } from "../src/SchedulerError.ts"
 import { over } from "./Fixture.ts"
 
 layer(over(TestDatabase.postgres))("The keys of jobs", (it) => {

@@ -7,7 +7,7 @@ import * as Loaded from "../src/internal/loadedLanes.ts"
 import type { JobAddress, JobStatus } from "../src/Job.ts"
 import * as JobKind from "../src/JobKind.ts"
 import * as Lanes from "../src/Lanes.ts"
-import type { SchedulerError } from "../src/SchedulerError.ts"
+import type { SchedulerErrorReason } from "../src/SchedulerError.ts"
 
 const Small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 }))
 const Pick = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))
@@ -69,7 +69,7 @@ const decide = (
   lanes: Lanes.Lanes,
   command: typeof Command.Type,
   index: number
-): Decision.Decision<Lanes.Lanes, JobAddress | void, SchedulerError["reason"]> => {
+): Decision.Decision<Lanes.Lanes, JobAddress | void, SchedulerErrorReason> => {
   switch (command._tag) {
     case "enqueue":
       return Lanes.enqueue(lanes, {

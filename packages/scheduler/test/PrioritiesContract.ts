@@ -3,8 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Schema } from "effect"
 import * as CronSchedule from "../src/CronSchedule.ts"
 import { ids, makeWorld, refusal } from "../src/internal/contract/world.ts"
+import { InvalidPriority } from "../src/internal/reasons.ts"
 import { Scheduler } from "../src/Scheduler.ts"
-import { InvalidPriority } from "../src/SchedulerError.ts"
 import type { Backend } from "./Fixture.ts"
 
 const many = 1_000

@@ -454,8 +454,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             .map((lane, index) => ({ lane, count: next[index]!.length, ahead: 0, weight: 1, beside: [] }))
             .filter(({ count }) => count > 0)
           const changes = { ...noChanges, promotions }
-          const { promoted } = yield* atomically(store.apply(changes))
-          assert.sameMembers([...promoted], next.flat().map(({ job }) => job))
+          const applied = yield* atomically(store.apply(changes))
+          assert.sameMembers([...applied!.promoted], next.flat().map(({ job }) => job))
         }),
       { arbitrary: { runs } }
     )

@@ -4,11 +4,11 @@ import { type Decision, UnitOfWork } from "@kinora/persistence"
 import { Effect, type Layer, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { makeWorld, refusal } from "../src/internal/contract/world.ts"
+import { DuplicateJob } from "../src/internal/reasons.ts"
 import type { Delay, Enqueue } from "../src/internal/requests.ts"
 import type { ClaimedJob } from "../src/Job.ts"
 import * as Lanes from "../src/Lanes.ts"
 import { Scheduler } from "../src/Scheduler.ts"
-import { DuplicateJob } from "../src/SchedulerError.ts"
 import type { Backend } from "./Fixture.ts"
 
 export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>

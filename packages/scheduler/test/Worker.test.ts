@@ -22,7 +22,7 @@ const unavailable = new StorageError.StorageError({ operation: "test", reason: "
 const start = Effect.fnUntraced(function*(
   run: (job: ClaimedJob<Payload>) => Effect.Effect<string, string>,
   options:
-    & Partial<Worker.WorkerOptions>
+    & Partial<Parameters<typeof Worker.layer>[0]>
     & Partial<Parameters<typeof JobHandler.make<Payload, string, string>>[0]> = {},
   existing?: World
 ) {

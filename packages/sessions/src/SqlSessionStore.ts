@@ -16,31 +16,27 @@ export const migrations: Migrations = {
 }
 
 /** A store over the surrounding database. */
-export const layer: Layer.Layer<SessionStore, never, SqlClient.SqlClient> = SqlStore.layer(
-  SessionStore,
-  "SessionStore",
-  {
-    lock: Rows.lock,
-    insertSession: Rows.insert,
-    findSession: Rows.find,
-    listSessions: Rows.list,
-    deleteSessions: Rows.remove,
-    noteUse: Rows.noteUse,
-    saveView: Rows.saveView,
-    insertCode: Codes.insert,
-    countCodes: Codes.count,
-    takeCode: Codes.take,
-    deleteCodes: Codes.remove,
-    deleteEnded,
-    insertMember: Members.insert,
-    listMembers: Members.list,
-    findMembers: Members.find,
-    findMember: Members.findOne,
-    saveIdentity: Members.saveIdentity,
-    saveRole: Members.saveRole,
-    deleteMembers: Members.remove
-  }
-)
+export const layer: Layer.Layer<SessionStore, never, SqlClient.SqlClient> = SqlStore.layer(SessionStore, {
+  lock: Rows.lock,
+  insertSession: Rows.insert,
+  findSession: Rows.find,
+  listSessions: Rows.list,
+  deleteSessions: Rows.remove,
+  noteUse: Rows.noteUse,
+  saveView: Rows.saveView,
+  insertCode: Codes.insert,
+  countCodes: Codes.count,
+  takeCode: Codes.take,
+  deleteCodes: Codes.remove,
+  deleteEnded,
+  insertMember: Members.insert,
+  listMembers: Members.list,
+  findMembers: Members.find,
+  findMember: Members.findOne,
+  saveIdentity: Members.saveIdentity,
+  saveRole: Members.saveRole,
+  deleteMembers: Members.remove
+})
 
 // -----------------------------------------------------------------------------
 // internal

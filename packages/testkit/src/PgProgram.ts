@@ -33,7 +33,7 @@ export const open = async (): Promise<PgProgram> => {
   const url = await Effect.runPromise(Scope.provide(postgresUrl, scope))
   const pool = PgPool.make(url, 20)
   await pool.query("CREATE TABLE work (id text PRIMARY KEY)")
-  const inTransaction = transactionsOf(pool)
+  const inTransaction: PgProgram["inTransaction"] = (body) => PgPool.inTransaction(pool, body)
   return {
     url,
     pool,
@@ -49,21 +49,6 @@ export const open = async (): Promise<PgProgram> => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const transactionsOf = (pool: Pool): PgProgram["inTransaction"] => async (body) => {
-  const client = await pool.connect()
-  try {
-    await client.query("BEGIN")
-    const result = await body(client)
-    await client.query("COMMIT")
-    return result
-  } catch (error) {
-    await client.query("ROLLBACK")
-    throw error
-  } finally {
-    client.release()
-  }
-}
 
 class RolledBack extends Error {
   override readonly name = "RolledBack"

@@ -75,20 +75,8 @@ class Refusal {
 }
 
 /** Runs a transaction. A returned refusal rolls it back too. */
-const transact = async <A>(run: (client: PoolClient) => Promise<A | Refusal>): Promise<A | Refusal> => {
-  const client = await pool.connect()
-  try {
-    await client.query("BEGIN")
-    const result = await run(client)
-    await client.query(result instanceof Refusal ? "ROLLBACK" : "COMMIT")
-    return result
-  } catch (error) {
-    await client.query("ROLLBACK")
-    throw error
-  } finally {
-    client.release()
-  }
-}
+const transact = <A>(run: (client: PoolClient) => Promise<A | Refusal>): Promise<A | Refusal> =>
+  PgPool.inTransaction(pool, run, (result) => !(result instanceof Refusal))
 
 interface Claim {
   readonly fingerprint: string

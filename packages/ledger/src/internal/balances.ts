@@ -1,6 +1,6 @@
 /** Reads the balances of an account. */
 import { type DateTime, Effect, Result } from "effect"
-import { LedgerError } from "../LedgerError.ts"
+import { LedgerError, type LedgerErrorReason } from "../LedgerError.ts"
 import type { LedgerStore } from "../LedgerStore.ts"
 import type { Lot } from "../Lot.ts"
 import type { ChargeCommand } from "./commands.ts"
@@ -49,7 +49,7 @@ export const findBalances = Effect.fnUntraced(function*({ account, at, lotRules,
 export const check = Effect.fnUntraced(
   function*({ amount, ...request }: BalancesRequest & Omit<ChargeCommand, "reference">) {
     const { lots, quotaUsed } = yield* findBalances(request)
-    const payment: Result.Result<unknown, LedgerError["reason"]> = amount._tag === "Credits"
+    const payment: Result.Result<unknown, LedgerErrorReason> = amount._tag === "Credits"
       ? Payments.payFrom(request.lotRules, lots, amount, request.at)
       : Payments.countTo(quotaUsed.get(amount.kind) ?? 0, amount, request.at)
     if (Result.isFailure(payment)) return yield* new LedgerError({ reason: payment.failure })

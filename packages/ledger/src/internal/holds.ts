@@ -2,13 +2,13 @@
 import { accept, type Decided, type Decision } from "@kinora/persistence/Decision"
 import { DateTime, Result } from "effect"
 import type { Hold } from "../Hold.ts"
-import * as LedgerError from "../LedgerError.ts"
 import * as Book from "./Book.ts"
 import * as State from "./booksState.ts"
 import * as Check from "./check.ts"
 import type { CaptureCommand, Captured, Held, HoldCommand, ReleaseCommand, Released } from "./commands.ts"
 import { type EndCommand, endHold } from "./endHold.ts"
 import * as Payments from "./payments.ts"
+import * as Reasons from "./reasons.ts"
 import type { CaptureRefusal, HoldRefusal, ReleaseRefusal } from "./refusals.ts"
 
 /** `hold` of `Books`. */
@@ -20,12 +20,12 @@ export const hold = (
   const { account, at, found } = findRequested(books, command)
   if (found !== undefined) return Result.fail(alreadyHeld(found, at))
   if (State.findTransaction(account, { kind: "charge", reference }) !== undefined) {
-    return Result.fail(new LedgerError.AlreadyCharged({ reference }))
+    return Result.fail(new Reasons.AlreadyCharged({ reference }))
   }
   const expiresAt = expiryOf(books, command, at)
-  if (DateTime.isLessThanOrEqualTo(expiresAt, at)) return Result.fail(new LedgerError.HoldExpired({ expiresAt }))
+  if (DateTime.isLessThanOrEqualTo(expiresAt, at)) return Result.fail(new Reasons.HoldExpired({ expiresAt }))
   const limit = books.holdsMax
-  if (account.openHolds >= limit) return Result.fail(new LedgerError.TooManyHolds({ limit }))
+  if (account.openHolds >= limit) return Result.fail(new Reasons.TooManyHolds({ limit }))
   const payment = Payments.payFrom(books.lotRules, account.lots, command, at)
   if (Result.isFailure(payment)) return Result.fail(payment.failure)
   const { paid, parts } = payment.success
@@ -46,7 +46,7 @@ export const capture = (
   const { reference } = command
   if (command.credits !== undefined) Check.credits("A capture", command.credits, 0)
   const { account, at, found } = findRequested(books, command)
-  if (found === undefined) return Result.fail(new LedgerError.UnknownHold({ reference }))
+  if (found === undefined) return Result.fail(new Reasons.UnknownHold({ reference }))
   const credits = command.credits ?? found.credits
   const charge = State.findTransaction(account, { kind: "charge", reference })
   const state = stateAt(found, at)
@@ -54,13 +54,13 @@ export const capture = (
     const captured = charge?.amount ?? 0
     return captured === credits
       ? accept(books, { _tag: "AlreadyCaptured", credits })
-      : Result.fail(new LedgerError.CaptureDiffers({ reference, credits, captured }))
+      : Result.fail(new Reasons.CaptureDiffers({ reference, credits, captured }))
   }
-  if (state !== "open") return Result.fail(new LedgerError.HoldEnded({ reference, state }))
+  if (state !== "open") return Result.fail(new Reasons.HoldEnded({ reference, state }))
   // By a build without holds, which does not refuse the charge, or by a command with a later time, when the hold had expired.
-  if (charge !== undefined) return Result.fail(new LedgerError.AlreadyCharged({ reference }))
+  if (charge !== undefined) return Result.fail(new Reasons.AlreadyCharged({ reference }))
   const held = found.credits
-  if (credits > held) return Result.fail(new LedgerError.CaptureExceedsHold({ reference, credits, held }))
+  if (credits > held) return Result.fail(new Reasons.CaptureExceedsHold({ reference, credits, held }))
   const ended = endHold(books, found, { state: "captured", credits, at: command.at, metadata: command.metadata })
   return accept(ended.state, { _tag: "Captured", credits, ...ended.value })
 }
@@ -72,8 +72,8 @@ export const release = (
 ): Decision<State.BooksState, Released, ReleaseRefusal> => {
   const { reference } = command
   const { found } = findRequested(books, command)
-  if (found === undefined) return Result.fail(new LedgerError.UnknownHold({ reference }))
-  if (found.state === "captured") return Result.fail(new LedgerError.HoldEnded({ reference, state: found.state }))
+  if (found === undefined) return Result.fail(new Reasons.UnknownHold({ reference }))
+  if (found.state === "captured") return Result.fail(new Reasons.HoldEnded({ reference, state: found.state }))
   if (found.state !== "open") return accept(books, { _tag: "AlreadyReleased" })
   const ended = endHold(books, found, { state: "released", credits: 0, at: command.at })
   return accept(ended.state, { _tag: "Released", credits: found.credits, parts: ended.value.returned })
@@ -93,9 +93,9 @@ export const expireHold = (
 }
 
 /** Returns the refusal of a command whose reference has a hold. */
-export const alreadyHeld = (hold: Hold, at: DateTime.Utc): LedgerError.AlreadyHeld => {
+export const alreadyHeld = (hold: Hold, at: DateTime.Utc): Reasons.AlreadyHeld => {
   const { credits, expiresAt, reference } = hold
-  return new LedgerError.AlreadyHeld({ reference, credits, expiresAt, state: stateAt(hold, at) })
+  return new Reasons.AlreadyHeld({ reference, credits, expiresAt, state: stateAt(hold, at) })
 }
 
 /** Returns the state of a hold. It is `expired` from its expiry on, also if its credits are not returned yet. */

@@ -1,11 +1,11 @@
 /** Whether the lots and counters of an account cover a charge, and how they pay it. Pure. */
 import { type DateTime, Result } from "effect"
-import { InsufficientCredits, QuotaExceeded } from "../LedgerError.ts"
 import type { Lot } from "../Lot.ts"
 import * as Check from "./check.ts"
 import type { ChargeCommand, LotPart, Price } from "./commands.ts"
 import * as Day from "./Day.ts"
 import * as Lots from "./lots.ts"
+import { InsufficientCredits, QuotaExceeded } from "./reasons.ts"
 
 /** The lots that pay a price. */
 export interface Payment {

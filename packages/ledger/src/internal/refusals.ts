@@ -13,7 +13,7 @@ import type {
   TooManyHolds,
   UnknownCharge,
   UnknownHold
-} from "../LedgerError.ts"
+} from "./reasons.ts"
 
 /** Reasons to refuse a charge. */
 export type ChargeRefusal = InsufficientCredits | QuotaExceeded | AlreadyCharged | AlreadyHeld

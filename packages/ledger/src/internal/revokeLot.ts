@@ -2,11 +2,12 @@
 import * as Decision from "@kinora/persistence/Decision"
 import { type DateTime, Effect, Result } from "effect"
 import type { Books } from "../Books.ts"
-import { LedgerError, UnknownLot } from "../LedgerError.ts"
+import { LedgerError } from "../LedgerError.ts"
 import type { LotId } from "../Lot.ts"
 import * as State from "./booksState.ts"
 import { closeLot } from "./closeLot.ts"
 import type { LoadedBooks } from "./loadedBooks.ts"
+import { UnknownLot } from "./reasons.ts"
 
 /** A command to close a lot before it expires. */
 export interface RevokeCommand {

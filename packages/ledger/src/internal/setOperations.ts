@@ -4,7 +4,7 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Result } from "effect"
 import * as Books from "../Books.ts"
-import { LedgerError } from "../LedgerError.ts"
+import { LedgerError, type LedgerErrorReason } from "../LedgerError.ts"
 import type { LoadedBooks, Request } from "./loadedBooks.ts"
 
 /** Creates the twelve operations. */
@@ -65,7 +65,7 @@ interface AnyCommand {
 
 type RunSet<Command, A> = (
   commands: ReadonlyArray<Command>
-) => Effect.Effect<ReadonlyArray<Result.Result<A, LedgerError["reason"]>>, StorageError>
+) => Effect.Effect<ReadonlyArray<Result.Result<A, LedgerErrorReason>>, StorageError>
 
 /** Wraps refusals in `LedgerError`. */
 const failing = <Command, A>(run: RunSet<Command, A>) => (commands: ReadonlyArray<Command>) =>

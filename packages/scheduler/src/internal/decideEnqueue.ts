@@ -1,17 +1,9 @@
 /** Decides an enqueue command. Pure. */
 import type { Decision } from "@kinora/persistence/Decision"
-import type { Schema } from "effect"
-import type { JobAddress } from "../Job.ts"
 import * as Lanes from "../Lanes.ts"
-import type { DuplicateJob, InvalidJobId, InvalidPriority, QueueFull } from "../SchedulerError.ts"
 import { dueOf } from "./delays.ts"
-import type { Delay, Enqueue } from "./requests.ts"
-
-/** A command with its payload as JSON. */
-export type AnyEnqueue = Enqueue<Schema.Json> & Delay
-
-/** A job, and where it was placed. */
-export type Placed = JobAddress & { readonly state: "delayed" | "pending" | "queued" }
+import type { DuplicateJob, InvalidJobId, InvalidPriority, QueueFull } from "./reasons.ts"
+import type { AnyEnqueue, Placed } from "./requests.ts"
 
 /** Enqueues a job, or delays it if the command has a delay. */
 export const decideEnqueue = (

@@ -1,6 +1,6 @@
 /** Names for the strings that identify things. */
 import { Result } from "effect"
-import { InvalidJobId } from "../SchedulerError.ts"
+import { InvalidJobId } from "./reasons.ts"
 
 /** A UUID in lower case or another text that the caller assigns, unique among the jobs that have not ended. */
 export type JobId = string

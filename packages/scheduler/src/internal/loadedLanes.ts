@@ -245,14 +245,6 @@ export class LaneMoved extends Error {
   }
 }
 
-/** The lanes to save are not based on the stored ones. */
-export class StaleLanes extends Error {
-  override readonly name = "StaleLanes"
-  constructor() {
-    super("The lanes were changed after they were loaded, or were saved before: load them again before each save")
-  }
-}
-
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

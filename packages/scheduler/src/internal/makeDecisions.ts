@@ -7,10 +7,10 @@ import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { JobAddress, Lease } from "../Job.ts"
 import * as Lanes from "../Lanes.ts"
-import { SchedulerError } from "../SchedulerError.ts"
+import { SchedulerError, type SchedulerErrorReason } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
-import { type AnyEnqueue, decideEnqueue } from "./decideEnqueue.ts"
+import { decideEnqueue } from "./decideEnqueue.ts"
 import { withoutUnit } from "./direct.ts"
 import type { GroupId, JobId } from "./ids.ts"
 import * as Loaded from "./loadedLanes.ts"
@@ -20,7 +20,7 @@ import { makeForget } from "./makeForget.ts"
 import { makeLoad, makeSave } from "./makeLoad.ts"
 import { makeTicks } from "./makeTicks.ts"
 import { placeOf, type PlaceRequest } from "./place.ts"
-import type { CapCommand, Delay, Enqueue, LoadRequest } from "./requests.ts"
+import type { AnyEnqueue, CapCommand, Delay, Enqueue, LoadRequest } from "./requests.ts"
 
 /** Creates the operations. */
 export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefaults) {
@@ -165,7 +165,7 @@ const makeDecideAll = (
   save: Effect.Success<typeof makeSave>,
   atomically: UnitOfWork["Service"]["atomically"]
 ) =>
-<Command, A, Refusal extends SchedulerError["reason"]>(
+<Command, A, Refusal extends SchedulerErrorReason>(
   request: (commands: ReadonlyArray<Command>) => Effect.Effect<LoadRequest, StorageError>,
   decide: (lanes: Lanes.Lanes, command: Command) => Decision.Decision<Lanes.Lanes, A, Refusal>
 ) =>

@@ -2,10 +2,11 @@
 import * as Folding from "@kinora/persistence/Folding"
 import { Duration, Effect, Random, Result } from "effect"
 import type { Lease } from "../Job.ts"
-import { LeaseLost, NotFound, SchedulerError } from "../SchedulerError.ts"
+import { SchedulerError } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
 import type { JobId } from "./ids.ts"
+import { LeaseLost, NotFound } from "./reasons.ts"
 import type {
   CheckpointOptions,
   ClaimOptions,

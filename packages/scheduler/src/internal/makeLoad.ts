@@ -26,7 +26,7 @@ export const makeLoad = Effect.fnUntraced(function*(defaults: Loaded.EnqueueDefa
       jobs: Array.from(new Set(jobs.map(({ job }) => job))),
       keys: keysOf(lanes)
     })
-    const loaded: Lanes.Lanes = Loaded.fromState(state, defaults)
+    const loaded: Lanes.Lanes = Loaded.fromState({ ...state, lanes: lanesOfGroups(state.lanes, wanted) }, defaults)
     return loaded
   })
 })
@@ -47,7 +47,9 @@ export const makeSaveAndClaim = Effect.gen(function*() {
   // that recovers cannot commit a part of them.
   return Effect.fn("Scheduler.save")(function*(lanes: Lanes.Lanes, slot?: JobSlot) {
     const changes = changesOf(lanes)
-    const { handed, promoted, restamped } = yield* store.apply(changes, slot)
+    const applied = yield* store.apply(changes, slot)
+    if (applied === undefined) return yield* Effect.die(new StaleLanes())
+    const { handed, promoted, restamped } = applied
     // A claim skips jobs that are restamped meanwhile, and needs a wake-up to find them. A delayed job may be the next one that is due.
     const hasWork = promoted.length > 0 || restamped > 0 || changes.delayed.length + changes.retried.length > 0 ||
       changes.enqueued.some(({ job, state }) => state === "queued" && job !== handed?.job)
@@ -81,6 +83,31 @@ const groupsOf = (addresses: ReadonlyArray<{ readonly lane: LaneId; readonly gro
     groups.set(lane, group)
   }
   return groups
+}
+
+/**
+ * The stored lanes that have the wanted groups. Throws if a lane that is named belongs to another group. A lane that was forgotten
+ * can belong to another group than that of a late job, which is left out.
+ */
+const lanesOfGroups = (
+  lanes: ReadonlyArray<Loaded.LaneCounters>,
+  wanted: ReadonlyArray<WantedLane>
+): ReadonlyArray<Loaded.LaneCounters> => {
+  const byLane = Map.groupBy(wanted, ({ lane }) => lane)
+  return lanes.filter(({ group, lane }) => {
+    const entries = byLane.get(lane) ?? []
+    const named = entries.find(({ isCreated }) => isCreated)
+    if (named !== undefined && named.group !== group) throw new Loaded.LaneMoved(lane, group, named.group)
+    return entries.some((entry) => entry.group === group)
+  })
+}
+
+/** The lanes to save are not based on the stored ones. */
+class StaleLanes extends Error {
+  override readonly name = "StaleLanes"
+  constructor() {
+    super("The lanes were changed after they were loaded, or were saved before: load them again before each save")
+  }
 }
 
 /** The unique keys of the commands. */

@@ -1,7 +1,7 @@
 /** The place that a new job gets in its lane. Pure. */
 import { Result } from "effect"
-import { QueueFull } from "../SchedulerError.ts"
 import * as Loaded from "./loadedLanes.ts"
+import { QueueFull } from "./reasons.ts"
 
 /** The part of an enqueue command that its place depends on. */
 export interface PlaceRequest {

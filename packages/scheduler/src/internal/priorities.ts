@@ -9,8 +9,8 @@
  */
 import type { DateTime } from "effect"
 import { Result } from "effect"
-import { InvalidPriority } from "../SchedulerError.ts"
 import type { JobId, LaneId } from "./ids.ts"
+import { InvalidPriority } from "./reasons.ts"
 
 /** Highest priority of a job. The lowest one is 0. */
 export const priorityMax = 100

@@ -1,5 +1,5 @@
 /** Arguments of the scheduler's operations. */
-import type { DateTime, Duration, Schema } from "effect"
+import type { Cron, DateTime, Duration, Schema } from "effect"
 import type { JobAddress, Lease } from "../Job.ts"
 import type { JobKind } from "../JobKind.ts"
 
@@ -66,13 +66,19 @@ export interface Delay {
   readonly runAt?: DateTime.DateTime | Date | undefined
 }
 
+/** A command to enqueue, with its payload as JSON. */
+export type AnyEnqueue = Enqueue<Schema.Json> & Delay
+
+/** A job, and where it was placed. */
+export type Placed = JobAddress & { readonly state: "delayed" | "pending" | "queued" }
+
 /** A checkpoint to store, under the lease of its job. */
 export interface CheckpointOptions extends Lease {
   /** JSON null removes the last checkpoint. */
   readonly checkpoint: Schema.Json
   /**
    * Whether the work continues elsewhere, so that the next worker of the job only follows it. A
-   * worker claims such a job also if `PoolLimit.room` of its pool is 0. Default `false`.
+   * worker claims such a job also if `room` of its pool is 0. Default `false`.
    */
   readonly resumable?: boolean | undefined
 }
@@ -146,4 +152,34 @@ export interface LeaseOptions {
 /** A lease to renew, and what its worker claims from now on. */
 export interface RenewalOptions extends Pick<LeaseOptions, "kinds" | "ttl"> {
   readonly lease: string
+}
+
+/** Options of `CronSchedule.make`: the job of each tick, and when it is enqueued. */
+export interface CronScheduleOptions<Payload> extends Omit<Enqueue<Payload>, "job" | "payload"> {
+  /** Identifies the schedule in all processes and releases. 1 to 128 characters. */
+  readonly name: string
+  /** Minute, hour, day of the month, month and weekday; or a `Cron` with a time zone. At most one tick per minute. */
+  readonly cron: string | Cron.Cron
+  /** The time zone of an expression, such as `Europe/Berlin`. Default `UTC`. */
+  readonly timeZone?: string | undefined
+  /** Returns the payload of the job of a tick. */
+  readonly payload: (tick: DateTime.Utc) => Payload
+  /** Number of ticks that are enqueued together if several are due, for example after a downtime: the newest. 1 to 100. Default 1. */
+  readonly catchUp?: number | undefined
+  /** Skips ticks that are enqueued later than this after their time, for example after a downtime. Default: none is too late. */
+  readonly lateMax?: Duration.Input | undefined
+}
+
+/** Notifications of other processes. */
+export interface NotificationOptions {
+  /**
+   * Whether units that queue jobs send a notification. Such units commit one after the other, so leave it out for
+   * thousands of units per second. Default `true`.
+   */
+  readonly notify?: boolean | undefined
+  /**
+   * Whether the workers of this process wait for notifications, which takes one connection of the client. Leave it out
+   * behind a pooler of transactions, and for a client with one connection. Default `true`, except with `maxConnections: 1`.
+   */
+  readonly listen?: boolean | undefined
 }

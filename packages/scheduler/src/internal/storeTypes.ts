@@ -18,9 +18,8 @@ export interface WantedLane {
   readonly lane: LaneId
   readonly group: GroupId
   /**
-   * Whether a missing lane is created with a cap of 0, and one of another group is a bug. Otherwise both are left out. A lane that is
-   * loaded for its jobs only is not created, so that a late write of a worker does not store a lane that was forgotten, and another
-   * group may have it since then.
+   * Whether a missing lane is created with a cap of 0. Otherwise it is left out: a lane that is loaded for its jobs only is not
+   * created, so that a late write of a worker does not store a lane that was forgotten.
    */
   readonly isCreated: boolean
 }

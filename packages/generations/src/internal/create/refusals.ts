@@ -1,13 +1,17 @@
 /** Maps refusals of budgets, of the ledger and of the scheduler to refusals of a job. */
 import type { BudgetExceeded } from "@kinora/accounts/KeySpending"
-import type { AlreadyCharged, AlreadyHeld, InsufficientCredits, QuotaExceeded } from "@kinora/ledger/LedgerError"
-import type { DuplicateJob, InvalidJobId, InvalidPriority, QueueFull } from "@kinora/scheduler/SchedulerError"
+import type { LedgerErrorReason } from "@kinora/ledger/LedgerError"
+import type { SchedulerErrorReason } from "@kinora/scheduler/SchedulerError"
+import type { Types } from "effect"
 import type { Plan } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 
 /** The refusal of a job that its account cannot pay. */
 export const ofCharge = (
-  refusal: InsufficientCredits | QuotaExceeded | AlreadyCharged | AlreadyHeld,
+  refusal: Types.ExtractTag<
+    LedgerErrorReason,
+    "InsufficientCredits" | "QuotaExceeded" | "AlreadyCharged" | "AlreadyHeld"
+  >,
   plan: Plan
 ): GenerationError.Refusal => {
   switch (refusal._tag) {
@@ -32,7 +36,7 @@ export const ofBudget = (exceeded: BudgetExceeded, plan: Plan): GenerationError.
 
 /** The refusal of a job for which the queue has no place. */
 export const ofQueue = (
-  refusal: QueueFull | DuplicateJob | InvalidJobId | InvalidPriority,
+  refusal: Types.ExtractTag<SchedulerErrorReason, "QueueFull" | "DuplicateJob" | "InvalidJobId" | "InvalidPriority">,
   plan: Plan
 ): GenerationError.Refusal => {
   switch (refusal._tag) {

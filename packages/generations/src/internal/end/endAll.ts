@@ -13,9 +13,9 @@ import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { JobAddress, Lease } from "@kinora/scheduler/Job"
 import * as Lanes from "@kinora/scheduler/Lanes"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
-import type { AlreadyRunning, LeaseLost, NotFound } from "@kinora/scheduler/SchedulerError"
+import type { SchedulerErrorReason } from "@kinora/scheduler/SchedulerError"
 import { Webhooks } from "@kinora/webhooks/Webhooks"
-import { Data, DateTime, type Duration, Effect, Result } from "effect"
+import { Data, DateTime, type Duration, Effect, Result, type Types } from "effect"
 import { Changes } from "../../Changes.ts"
 import { type Failure, type Generation, GenerationId, type Output } from "../../Generation.ts"
 import * as GenerationEvent from "../../GenerationEvent.ts"
@@ -110,7 +110,11 @@ const end = (
 const leave = (
   lanes: Lanes.Lanes,
   command: EndCommand
-): Decision.Decision<Lanes.Lanes, JobAddress, LeaseLost | NotFound | AlreadyRunning> =>
+): Decision.Decision<
+  Lanes.Lanes,
+  JobAddress,
+  Types.ExtractTag<SchedulerErrorReason, "LeaseLost" | "NotFound" | "AlreadyRunning">
+> =>
   "lease" in command
     ? Lanes.settle(lanes, command.lease)
     : (command._tag === "Abort" ? Lanes.abort : Lanes.cancel)(lanes, addressOf(command.subject).job)

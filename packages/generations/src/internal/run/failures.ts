@@ -1,12 +1,12 @@
 /** Failures as clients see them: a code and a message of this service, never upstream text. */
 import type { GeneratorError } from "@kinora/generator/GeneratorError"
-import type { AttemptsExhausted, TimeLimitExceeded } from "@kinora/scheduler/JobHandler"
+import type { WorkerFailure } from "@kinora/scheduler/JobHandler"
 import { Cause } from "effect"
 import type { Failure } from "../../Generation.ts"
 import type { RunError } from "./retries.ts"
 
 /** Errors that end the run of a generation. */
-export type RunFailure = RunError | TimeLimitExceeded | AttemptsExhausted
+export type RunFailure = RunError | WorkerFailure
 
 /** Returns the failure that clients see. The caller logs the cause. */
 export const fromCause = (cause: Cause.Cause<RunFailure>): Failure => {

@@ -43,7 +43,7 @@ export interface Upstreams {
   /** Counts a job that was claimed, until the scope closes. Without a source, counts nothing. */
   readonly expect: (source: Option.Option<Source>) => Effect.Effect<Upstream.Expected, never, Scope.Scope>
   /** Returns the limits on claims of the jobs in these pools. */
-  readonly limitsOf: (pools: ReadonlyArray<SourcePool>) => ReadonlyArray<JobHandler.PoolLimit>
+  readonly limitsOf: (pools: ReadonlyArray<SourcePool>) => NonNullable<Parameters<typeof JobHandler.make>[0]["limits"]>
 }
 
 /** Makes a function that finds the source of a model's jobs. Returns `None` if this process cannot run the model. */

@@ -1,7 +1,7 @@
 /** Statements that delete old rows of `generation_job` and of the tables of usage, in sets of a given size. */
 import { DatabaseTime, Deletion } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
-import { type DateTime, Effect } from "effect"
+import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { GenerationStore } from "../../GenerationStore.ts"
 
@@ -14,12 +14,7 @@ export const deleteEnded = (sql: SqlClient.SqlClient): Store["deleteEnded"] => (
   )
 
 /** The statement of `deleteEnded`. */
-export const endedDeletion = (
-  sql: SqlClient.SqlClient,
-  clock: DatabaseTime.HostClock,
-  before: DateTime.Utc,
-  limit: number
-): Statement.Statement<unknown> =>
+export const endedDeletion: Deletion.DeleteBefore = (sql, clock, before, limit) =>
   Deletion.statement(sql, {
     table: "generation_job",
     key: "id",

@@ -2,8 +2,8 @@
 import { assert } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { Ledger } from "../../Ledger.ts"
-import { AlreadyCharged, InsufficientCredits } from "../../LedgerError.ts"
 import { bytesMax, depthMax, type Metadata } from "../metadata.ts"
+import { AlreadyCharged, InsufficientCredits } from "../reasons.ts"
 import { accepted, after, chargeOf, grantOf, holdOf, newAccount, noon, quotaChargeOf, refusalOf } from "./commands.ts"
 import type { Register } from "./tests.ts"
 

@@ -4,7 +4,7 @@ import type { Decision } from "@kinora/persistence/Decision"
 import { Cause, DateTime, Effect, Exit, Result } from "effect"
 import type { Books, GrantCommand, HoldCommand } from "../../Books.ts"
 import { Ledger } from "../../Ledger.ts"
-import { LedgerError } from "../../LedgerError.ts"
+import { LedgerError, type LedgerErrorReason } from "../../LedgerError.ts"
 import type { Price } from "../commands.ts"
 
 /** The time of most commands. */
@@ -73,7 +73,7 @@ export const concurrently = <Call extends Effect.Effect<unknown, unknown, unknow
 export const adopt = <A, Refusal>(decision: Decision<Books, A, Refusal>): Books => Result.getOrThrow(decision).state
 
 /** The reason why a command is refused. Any other outcome is a defect. */
-export const refusalOf = <A, E>(call: Effect.Effect<A, LedgerError | E>): Effect.Effect<LedgerError["reason"]> =>
+export const refusalOf = <A, E>(call: Effect.Effect<A, LedgerError | E>): Effect.Effect<LedgerErrorReason> =>
   Effect.flatMap(
     Effect.flip(call),
     (error) => error instanceof LedgerError ? Effect.succeed(error.reason) : Effect.die(error)

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { Ledger } from "../../Ledger.ts"
-import { AlreadyCharged, HoldEnded, InsufficientCredits } from "../../LedgerError.ts"
+import { AlreadyCharged, HoldEnded, InsufficientCredits } from "../reasons.ts"
 import { accepted, after, chargeOf, grantOf, holdOf, newAccount, noon, refusalOf } from "./commands.ts"
 import { assertTotals, balancesOf, openAccount, sweep, totalsOf } from "./heldAccounts.ts"
 import type { Register } from "./tests.ts"

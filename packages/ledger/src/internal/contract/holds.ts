@@ -10,7 +10,7 @@ import {
   HoldEnded,
   InsufficientCredits,
   UnknownHold
-} from "../../LedgerError.ts"
+} from "../reasons.ts"
 import { accepted, after, chargeOf, holdOf, noon, refusalOf } from "./commands.ts"
 import { assertTotals, balancesOf, openAccount, sweep } from "./heldAccounts.ts"
 import type { Register } from "./tests.ts"

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Result } from "effect"
 import { layerWith, Ledger, type LedgerOptions } from "../../Ledger.ts"
-import { InsufficientCredits } from "../../LedgerError.ts"
+import { InsufficientCredits } from "../reasons.ts"
 import { accepted, after, chargeOf, grantOf, holdOf, newAccount, noon, refusalOf } from "./commands.ts"
 import type { Register } from "./tests.ts"
 

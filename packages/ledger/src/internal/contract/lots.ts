@@ -2,8 +2,8 @@
 import { assert } from "@effect/vitest"
 import { DateTime, Effect, Result } from "effect"
 import { Ledger } from "../../Ledger.ts"
-import { GrantExpired, UnknownLot } from "../../LedgerError.ts"
 import { creditsMax } from "../check.ts"
+import { GrantExpired, UnknownLot } from "../reasons.ts"
 import { accepted, after, chargeOf, grantOf, newAccount, noon, refusalOf, times } from "./commands.ts"
 import type { Register } from "./tests.ts"
 

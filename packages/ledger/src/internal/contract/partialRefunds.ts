@@ -4,8 +4,8 @@ import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Result } from "effect"
 import * as Books from "../../Books.ts"
 import { Ledger } from "../../Ledger.ts"
-import { IndivisibleCharge, RefundExceedsCharge, UnknownCharge } from "../../LedgerError.ts"
 import type { Refunded } from "../commands.ts"
+import { IndivisibleCharge, RefundExceedsCharge, UnknownCharge } from "../reasons.ts"
 import { openAccount, refundOf } from "./chargedAccounts.ts"
 import {
   accepted,

@@ -2,9 +2,9 @@
 import { assert } from "@effect/vitest"
 import { DateTime, Effect, Result } from "effect"
 import { Ledger } from "../../Ledger.ts"
-import { IndivisibleCharge, QuotaExceeded } from "../../LedgerError.ts"
 import { creditsMax } from "../check.ts"
 import type { Day } from "../Day.ts"
+import { IndivisibleCharge, QuotaExceeded } from "../reasons.ts"
 import { accepted, after, chargeOf, grantOf, newAccount, noon, quotaChargeOf, refusalOf } from "./commands.ts"
 import type { Register } from "./tests.ts"
 

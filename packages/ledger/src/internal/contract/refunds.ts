@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { Ledger } from "../../Ledger.ts"
-import { UnknownCharge } from "../../LedgerError.ts"
+import { UnknownCharge } from "../reasons.ts"
 import { accepted, after, chargeOf, grantOf, newAccount, noon, refusalOf } from "./commands.ts"
 import type { Register } from "./tests.ts"
 

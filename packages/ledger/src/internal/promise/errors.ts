@@ -1,7 +1,8 @@
 /** The refusals of the ledger as errors of JavaScript. */
 import { errorsByTag, errorsOf } from "@kinora/persistence/PromiseApi"
 import { DateTime } from "effect"
-import type * as Refusal from "../../LedgerError.ts"
+import type { LedgerErrorReason } from "../../LedgerError.ts"
+import type * as Refusal from "../reasons.ts"
 
 /** The ledger refused a call. Nothing was changed. */
 export abstract class LedgerError extends Error {
@@ -113,7 +114,7 @@ export class CaptureDiffersError extends define(
 ) {}
 
 /** Returns the error that a call throws for a refusal. */
-export const errorOf = errorsByTag<Refusal.LedgerError["reason"], LedgerError>({
+export const errorOf = errorsByTag<LedgerErrorReason, LedgerError>({
   InsufficientCredits: InsufficientCreditsError,
   QuotaExceeded: QuotaExceededError,
   AlreadyCharged: AlreadyChargedError,

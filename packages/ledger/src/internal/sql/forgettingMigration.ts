@@ -52,24 +52,18 @@ export const createForgetting = Migrations.statements((sql) => [
     END
     $$
   `,
-  sql`DROP TRIGGER ledger_transaction_append_only ON ledger_transaction`,
-  sql`
-    CREATE TRIGGER ledger_transaction_append_only BEFORE UPDATE OR DELETE ON ledger_transaction
-    FOR EACH ROW EXECUTE FUNCTION ledger_keep_transaction()
+  // Each text is one literal, since names are put into a schema in whole parts of a statement.
+  ...["transaction", "entry"].flatMap((rows) => [
+    `DROP TRIGGER ledger_${rows}_append_only ON ledger_${rows}`,
+    `
+    CREATE TRIGGER ledger_${rows}_append_only BEFORE UPDATE OR DELETE ON ledger_${rows}
+    FOR EACH ROW EXECUTE FUNCTION ledger_keep_${rows}()
   `,
-  sql`
-    CREATE TRIGGER ledger_transaction_no_truncate BEFORE TRUNCATE ON ledger_transaction
-    EXECUTE FUNCTION ledger_refuse_change()
-  `,
-  sql`DROP TRIGGER ledger_entry_append_only ON ledger_entry`,
-  sql`
-    CREATE TRIGGER ledger_entry_append_only BEFORE UPDATE OR DELETE ON ledger_entry
-    FOR EACH ROW EXECUTE FUNCTION ledger_keep_entry()
-  `,
-  sql`
-    CREATE TRIGGER ledger_entry_no_truncate BEFORE TRUNCATE ON ledger_entry
+    `
+    CREATE TRIGGER ledger_${rows}_no_truncate BEFORE TRUNCATE ON ledger_${rows}
     EXECUTE FUNCTION ledger_refuse_change()
   `
+  ]).map((statement) => sql`${sql.literal(statement)}`)
 ])
 
 /** Indexes that are built without blocking writes. */

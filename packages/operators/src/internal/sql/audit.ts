@@ -1,4 +1,4 @@
-/** Statements on audit entries. */
+/** Statements on audit entries: methods of the store. */
 import { Deletion, Rows } from "@kinora/persistence"
 import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"

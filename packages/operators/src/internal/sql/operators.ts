@@ -1,4 +1,4 @@
-/** Statements on operators. */
+/** Statements on operators: methods of the store. */
 import { Rows } from "@kinora/persistence"
 import { DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"

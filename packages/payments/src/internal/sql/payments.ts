@@ -1,4 +1,4 @@
-/** Statements on payments. */
+/** Statements on payments: the methods of the store. */
 import { Deletion, Rows } from "@kinora/persistence"
 import { DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"

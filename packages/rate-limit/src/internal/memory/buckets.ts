@@ -1,17 +1,13 @@
 /** Token buckets in memory. */
 import * as Buckets from "../buckets.ts"
 import type * as Counter from "../counter.ts"
-import type { Expiring } from "./expiring.ts"
+import type { Expiring, TakeAll } from "./expiring.ts"
 
 /** Buckets by key. */
 export type StoredBuckets = Expiring<Buckets.Bucket>
 
 /** Grants demands at a time. */
-export const takeAll = (
-  buckets: StoredBuckets,
-  demands: ReadonlyArray<Counter.Demand>,
-  at: number
-): ReadonlyArray<Counter.Grant> =>
+export const takeAll: TakeAll<Buckets.Bucket> = (buckets, demands, at) =>
   demands.map((demand) => {
     const { state, value } = Buckets.take(find(buckets, demand.key, at), demand, at)
     buckets.set(demand.key, { ...state, expiresAt: Buckets.expiresAt(demand.window, state) })

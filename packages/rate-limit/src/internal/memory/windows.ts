@@ -1,17 +1,13 @@
 /** Windows in memory. */
 import * as Counter from "../counter.ts"
 import * as Windows from "../windows.ts"
-import type { Expiring } from "./expiring.ts"
+import type { Expiring, TakeAll } from "./expiring.ts"
 
 /** Counts by key. */
 export type StoredWindows = Expiring<Windows.Counts>
 
 /** Grants demands at a time. */
-export const takeAll = (
-  windows: StoredWindows,
-  demands: ReadonlyArray<Counter.Demand>,
-  at: number
-): ReadonlyArray<Counter.Grant> =>
+export const takeAll: TakeAll<Windows.Counts> = (windows, demands, at) =>
   demands.map((demand) => {
     const { key, window } = demand
     const { state, value } = Windows.take(find(windows, demand, at), demand, at)

@@ -89,6 +89,13 @@ const acquirePlaces = Migrations.statements((sql) => [
   `
 ])
 
+/** The expiry of a row, and the last demand on it. */
+const demandColumns = `expires_at timestamptz NOT NULL,
+      takes int4 NOT NULL,
+      cost int8 NOT NULL,
+      maximum int8 NOT NULL,
+      granted int4 NOT NULL CHECK (granted BETWEEN 0 AND takes)`
+
 /**
  * Counts of windows of any length, one row per key, so that one statement sees all parts of a window. `counts` are those
  * of `Windows.Counts`. UNLOGGED, as the table of minutes.
@@ -99,11 +106,7 @@ const windows = Migrations.statements((sql) => [
       key text COLLATE "C" PRIMARY KEY CHECK (length(key) <= 300),
       period int8 NOT NULL,
       counts int8[] NOT NULL,
-      expires_at timestamptz NOT NULL,
-      takes int4 NOT NULL,
-      cost int8 NOT NULL,
-      maximum int8 NOT NULL,
-      granted int4 NOT NULL CHECK (granted BETWEEN 0 AND takes)
+      ${sql.literal(demandColumns)}
     ) WITH (fillfactor = 60)
   `,
   sql`CREATE INDEX rate_limit_window_expires_at ON rate_limit_window (expires_at)`
@@ -117,11 +120,7 @@ const buckets = Migrations.statements((sql) => [
       length int8 NOT NULL,
       missing int8 NOT NULL CHECK (missing >= 0),
       filled_at int8 NOT NULL,
-      expires_at timestamptz NOT NULL,
-      takes int4 NOT NULL,
-      cost int8 NOT NULL,
-      maximum int8 NOT NULL,
-      granted int4 NOT NULL CHECK (granted BETWEEN 0 AND takes)
+      ${sql.literal(demandColumns)}
     ) WITH (fillfactor = 60)
   `,
   sql`CREATE INDEX rate_limit_bucket_expires_at ON rate_limit_bucket (expires_at)`

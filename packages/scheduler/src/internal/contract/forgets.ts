@@ -131,6 +131,20 @@ export const concurrentForgetTests = (test: Register): void => {
       assert.deepStrictEqual(yield* verify, [])
     }))
 
+  test("does not load the lane of a late job that another group has since then", () =>
+    Effect.gen(function*() {
+      const { enqueue, forget, load } = yield* Scheduler
+      const { atomically } = yield* UnitOfWork
+      const [world, other] = [yield* makeWorld, yield* makeWorld]
+      const late = yield* enqueue(world.job())
+      yield* forget({ group: world.group })
+      const { group, job, lane } = yield* enqueue(other.job({ lane: world.lane }))
+      const ofLate = yield* atomically(load({ jobs: [late] }))
+      assert.throws(() => Lanes.get(ofLate, lane), "was not loaded")
+      const ofBoth = yield* atomically(load({ jobs: [late, { group, job, lane }] }))
+      assert.strictEqual(Lanes.get(ofBoth, lane).cap, other.job().cap)
+    }))
+
   test("is consistent while others enqueue, claim, settle and forget", () =>
     Effect.gen(function*() {
       const { enqueue, forget, setCap, settle, verify } = yield* Scheduler

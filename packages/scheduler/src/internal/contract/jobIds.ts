@@ -5,7 +5,7 @@ import { Effect, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as Lanes from "../../Lanes.ts"
 import { Scheduler } from "../../Scheduler.ts"
-import { AlreadyRunning, DuplicateJob, InvalidJobId, NotFound } from "../../SchedulerError.ts"
+import { AlreadyRunning, DuplicateJob, InvalidJobId, NotFound } from "../reasons.ts"
 import type { Register } from "./tests.ts"
 import { ids, makeWorld, refusal, stateOf } from "./world.ts"
 

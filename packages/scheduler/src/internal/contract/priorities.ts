@@ -7,7 +7,7 @@ import * as CronSchedule from "../../CronSchedule.ts"
 import * as JobKind from "../../JobKind.ts"
 import * as Lanes from "../../Lanes.ts"
 import { Scheduler } from "../../Scheduler.ts"
-import { AlreadyRunning } from "../../SchedulerError.ts"
+import { AlreadyRunning } from "../reasons.ts"
 import type { Register } from "./tests.ts"
 import { ids, makeWorld, refusal, stateOf, takeLease } from "./world.ts"
 

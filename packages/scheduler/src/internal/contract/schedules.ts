@@ -196,7 +196,7 @@ export const advanceTests = (test: Register): void => {
 
 type Payload = { readonly n: number }
 
-type Options = Partial<CronSchedule.CronScheduleOptions<Payload>>
+type Options = Partial<Parameters<typeof CronSchedule.make<Payload>>[0]>
 
 /** Whole minutes since 1970. */
 const minute = Effect.map(DateTime.now, (now) => Math.floor(now.epochMilliseconds / 60_000))

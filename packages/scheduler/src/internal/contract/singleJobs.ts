@@ -88,7 +88,7 @@ export const leasedJobTests = (test: Register): void => {
         const loaded = Loaded.setCap(Loaded.fromState(state, { attemptsMax: 3, waitingMax: 20 }), { lane, cap: 5 })
         const counted = Loaded.laneById(loaded, lane)
         const lanes = Loaded.setLane(Loaded.addJob(loaded, job), counted, Loaded.count(counted, "queued", 1))
-        return (yield* apply(changesOf(lanes), { lease, worker: "test", job: job.job })).handed
+        return (yield* apply(changesOf(lanes), { lease, worker: "test", job: job.job }))?.handed
       }, atomically)
       const [first, second] = [world.job(), world.job()]
       assert.deepInclude(yield* enqueue(rowOf(first), lease), { job: first.job, attempt: 1, epoch: 1 })

@@ -32,7 +32,7 @@ export const enqueueLeased = (
       ...terms,
       job: job.job
     }),
-    ({ handed }) => handed
+    (applied) => applied?.handed
   )
 }
 

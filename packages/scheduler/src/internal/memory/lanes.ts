@@ -8,7 +8,7 @@ import * as Delays from "../delays.ts"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
 import type { LanesChanges, PlacedJob, Promotion, Retried } from "../laneChanges.ts"
 import { byPosition, claimJob, type StoredJob, toClaimed } from "../leases.ts"
-import { emptyLane, LaneMoved, type LanesState, StaleLanes } from "../loadedLanes.ts"
+import { emptyLane, type LanesState } from "../loadedLanes.ts"
 import { restamp, shareOf } from "../shares.ts"
 import type { Applied, JobSlot, StoreRequest, Swapped } from "../storeTypes.ts"
 import * as Swaps from "../swaps.ts"
@@ -19,19 +19,13 @@ import type { Tables } from "./tables.ts"
 /** Reads lanes with their groups, and jobs. Creates missing lanes that are wanted. */
 export const load = ({ delayed, groups, jobs, keys, lanes }: Tables, request: StoreRequest): LanesState => {
   for (const { group, isCreated, lane } of request.lanes) {
-    if (!isCreated) continue
-    const found = lanes.get(lane)
-    if (found !== undefined && found.group !== group) throw new LaneMoved(lane, found.group, group)
-    if (found !== undefined) continue
+    if (!isCreated || lanes.has(lane)) continue
     lanes.set(lane, emptyLane(lane, group))
     if (!groups.has(group)) groups.set(group, { group, waiting: 0 })
   }
   return {
     groups: request.groups.flatMap((group) => groups.get(group) ?? []),
-    lanes: request.lanes.flatMap(({ group, lane }) => {
-      const found = lanes.get(lane)
-      return found?.group === group ? [found] : []
-    }),
+    lanes: Array.from(new Set(request.lanes.flatMap(({ lane }) => lanes.get(lane) ?? []))),
     jobs: request.jobs.flatMap((job) => {
       const late = delayed.get(job)
       return jobs.get(job) ?? (late === undefined ? [] : Delays.placeOfDelayed(late))
@@ -46,14 +40,14 @@ export const peek = ({ groups, lanes }: Tables, lane: LaneId, group: GroupId) =>
   group: groups.get(group) ?? { group, waiting: 0 }
 })
 
-/** Applies changes, and leases the job of the slot. */
+/** Applies changes, and leases the job of the slot. Returns `undefined` if the lanes were changed after they were loaded. */
 export const apply = (
   tables: Tables,
   changes: LanesChanges,
   now: DateTime.Utc,
   slot?: JobSlot
-): Effect.Effect<Applied, StorageError> => {
-  if (isStale(tables, changes)) throw new StaleLanes()
+): Effect.Effect<Applied | undefined, StorageError> => {
+  if (isStale(tables, changes)) return Effect.undefined
   for (const { job, state } of changes.ended) {
     if (state === "delayed") tables.delayed.delete(job)
     else tables.remove(job)

@@ -24,7 +24,8 @@ export const settleAndClaim = (
   const isAnyQueued = Array.from(tables.queued.values()).some(({ aloneFrom, kind }) =>
     terms.kinds.includes(kind) && aloneFrom === undefined
   )
-  return Effect.map(apply(tables, changesOf(state), now), ({ promoted, restamped }) => {
+  return Effect.map(apply(tables, changesOf(state), now), (applied) => {
+    const { promoted, restamped } = applied! // nothing has changed the lanes since they were read
     const claimed = isAnyQueued ? [] : claimPromoted(tables, promoted, terms, now)
     return {
       left: ended.filter((_, index) => Result.isFailure(results[index]!)).map(({ job }) => job),

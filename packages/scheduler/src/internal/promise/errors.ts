@@ -1,7 +1,8 @@
 /** The refusals of the scheduler as errors of JavaScript. */
 import { errorsByTag, errorsOf, ownMessage } from "@kinora/persistence/PromiseApi"
-import type * as Reason from "../../JobHandler.ts"
-import type * as Refusal from "../../SchedulerError.ts"
+import type { SchedulerErrorReason } from "../../SchedulerError.ts"
+import type * as Refusal from "../reasons.ts"
+import type * as Failure from "../workerFailures.ts"
 
 /** The scheduler refused a call, and nothing was changed, or it failed a job. */
 export abstract class SchedulerError extends Error {
@@ -33,13 +34,13 @@ export class AlreadyRunningError extends define("already_running", ownMessage<Re
 export class LeaseLostError extends define("lease_lost", ownMessage<Refusal.LeaseLost>) {}
 
 /** The job ran longer than its time limit. `failed` of a handler gets it. Field: `job`. */
-export class TimeLimitExceededError extends define("time_limit_exceeded", ownMessage<Reason.TimeLimitExceeded>) {}
+export class TimeLimitExceededError extends define("time_limit_exceeded", ownMessage<Failure.TimeLimitExceeded>) {}
 
 /** The worker of the last attempt was lost. `failed` of a handler gets it. Fields: `job`, `attempts`. */
-export class AttemptsExhaustedError extends define("attempts_exhausted", ownMessage<Reason.AttemptsExhausted>) {}
+export class AttemptsExhaustedError extends define("attempts_exhausted", ownMessage<Failure.AttemptsExhausted>) {}
 
 /** Returns the error that a call throws for a refusal. */
-export const errorOf = errorsByTag<Refusal.SchedulerError["reason"], SchedulerError>({
+export const errorOf = errorsByTag<SchedulerErrorReason, SchedulerError>({
   QueueFull: QueueFullError,
   DuplicateJob: DuplicateJobError,
   InvalidJobId: InvalidJobIdError,

@@ -5,6 +5,8 @@ import type { ClaimedJob } from "../../Job.ts"
 import * as JobHandler from "../../JobHandler.ts"
 import * as JobKind from "../../JobKind.ts"
 import { Scheduler } from "../../Scheduler.ts"
+import type { Retry } from "../retries.ts"
+import { AttemptsExhausted, TimeLimitExceeded } from "../workerFailures.ts"
 import { AttemptsExhaustedError, errorOf, TimeLimitExceededError } from "./errors.ts"
 
 /** A job that a worker runs. The payload is JSON, and was not checked. */
@@ -40,7 +42,7 @@ export interface JobContext {
 /** Runs a job, and may return a promise. */
 type Run = { run(job: Job, context: JobContext): unknown }["run"]
 
-interface RetryOptions extends Omit<JobHandler.Retry<unknown>, "while"> {
+interface RetryOptions extends Omit<Retry<unknown>, "while"> {
   readonly on?: (new(...parameters: never) => Error) | ((reason: unknown) => boolean) | undefined
 }
 
@@ -174,7 +176,7 @@ const jobOf = ({ checkpoint, payload, ...job }: ClaimedJob): Job => ({
 
 const reasonOf = (reason: unknown): unknown => {
   if (reason instanceof Rejected) return reason.reason
-  if (reason instanceof JobHandler.TimeLimitExceeded) return new TimeLimitExceededError(reason)
-  if (reason instanceof JobHandler.AttemptsExhausted) return new AttemptsExhaustedError(reason)
+  if (reason instanceof TimeLimitExceeded) return new TimeLimitExceededError(reason)
+  if (reason instanceof AttemptsExhausted) return new AttemptsExhaustedError(reason)
   return reason
 }

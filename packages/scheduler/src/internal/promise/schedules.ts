@@ -2,10 +2,11 @@
 import type { CallOptions } from "@kinora/persistence/promise"
 import { DateTime, type Schema } from "effect"
 import * as CronSchedule from "../../CronSchedule.ts"
+import type { CronScheduleOptions } from "../requests.ts"
 import { kindOf } from "./handlers.ts"
 
 /** The job of each tick of a cron expression, and when it is enqueued. */
-export interface Schedule extends Omit<CronSchedule.CronScheduleOptions<Schema.Json>, "kind" | "payload"> {
+export interface Schedule extends Omit<CronScheduleOptions<Schema.Json>, "kind" | "payload"> {
   /** The name by which handlers are chosen. */
   readonly kind: string
   /** Restricts the jobs to workers that serve this pool of the kind. Default: none. */

@@ -4,23 +4,20 @@ import { StorageError } from "@kinora/persistence/StorageError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type LanesChanges, noChanges } from "../laneChanges.ts"
-import { StaleLanes } from "../loadedLanes.ts"
 import type { Applied, JobSlot } from "../storeTypes.ts"
 import * as Delays from "./delays.ts"
 import { promote } from "./promotions.ts"
 import { write } from "./writes.ts"
 
-/** Applies changes to lanes that the unit has locked. */
+/** Applies changes to lanes that the unit has locked. Returns `undefined` if they were changed after they were loaded. */
 export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: LanesChanges, slot?: JobSlot) {
   const { delayed, ended, enqueued, groups, lanes, postponed, promotions, restamped, retried } = changes
-  if ((yield* Delays.retry(sql, retried, yield* DatabaseTime.now)) !== retried.length) {
-    return yield* Effect.die(new StaleLanes())
-  }
+  if ((yield* Delays.retry(sql, retried, yield* DatabaseTime.now)) !== retried.length) return undefined
   // Before others are inserted, since a new job may have the id of an ended one. Otherwise with the counters, in one round trip.
   const isFirst = ended.length > 0 && enqueued.length + delayed.length > 0
   if (isFirst) {
     const written = yield* write(sql, { ...noChanges, ended }, yield* DatabaseTime.now)
-    if (written.ended !== ended.length) return yield* Effect.die(new StaleLanes())
+    if (written.ended !== ended.length) return undefined
   }
   const rest = isFirst ? { ...changes, ended: [] } : changes
   let applied: Applied = { promoted: [], restamped: 0, handed: undefined }
@@ -33,7 +30,7 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
     hasPriorities = written.prioritized || enqueued.some(({ priority }) => priority > 0)
     if (
       written.ended !== rest.ended.length || written.groups !== groups.length || written.lanes !== lanes.length
-    ) return yield* Effect.die(new StaleLanes())
+    ) return undefined
     if (written.added !== enqueued.length + delayed.length) return yield* Effect.fail(duplicate())
     applied = { promoted: [], restamped: written.restamped, handed: written.handed }
   }

@@ -3,7 +3,7 @@ import * as Rows from "@kinora/persistence/Rows"
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
-import { LaneMoved, type LanesState } from "../loadedLanes.ts"
+import type { LanesState } from "../loadedLanes.ts"
 import type { StoreRequest } from "../storeTypes.ts"
 import type { UniqueKey } from "../uniqueKeys.ts"
 import * as Delays from "./delays.ts"
@@ -18,21 +18,12 @@ export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, reques
     yield* createLanes(sql, groups, lanes.filter(({ isCreated }) => isCreated))
     rows = yield* lockLanes(sql, lanes)
   }
-  const found = new Map(rows.map((row) => [row.lane, row]))
-  for (const { group, isCreated, lane } of lanes) {
-    const stored = found.get(lane)?.group ?? group
-    if (isCreated && stored !== group) return yield* Effect.die(new LaneMoved(lane, stored, group))
-  }
-  const own = lanes.flatMap(({ group, lane }) => {
-    const stored = found.get(lane)
-    return stored?.group === group ? [stored] : []
-  })
   const state: LanesState = {
     groups: Array.from(
-      new Map(own.map(({ group, groupWaiting }) => [group, groupWaiting])),
+      new Map(rows.map(({ group, groupWaiting }) => [group, groupWaiting])),
       ([group, waiting]) => ({ group, waiting })
     ),
-    lanes: own,
+    lanes: rows,
     jobs: jobs.length === 0 ? [] : yield* lockJobs(sql, jobs),
     keys: keys.length === 0 ? [] : yield* findHolders(sql, keys)
   }

@@ -1,5 +1,6 @@
 /** The scheduler's tables. */
 import * as Migrations from "@kinora/persistence/Migrations"
+import * as AddJob from "./addJob.ts"
 
 /** Groups, lanes and jobs. */
 export const lanesAndJobs = Migrations.statements((sql) => [
@@ -242,35 +243,16 @@ export const schedules = Migrations.statements((sql) => [
 export const addJob = Migrations.statements((sql) => [
   sql`
     CREATE FUNCTION scheduler_add_job(
-      kind text,
-      payload json,
-      lane text,
-      job_group text,
-      cap int4,
+      ${sql.literal(AddJob.required)}
       job uuid DEFAULT gen_random_uuid(),
-      run_at timestamptz DEFAULT NULL,
-      attempts_max int4 DEFAULT 3,
-      time_limit interval DEFAULT NULL,
-      waiting_max int4 DEFAULT NULL
+      ${sql.literal(AddJob.options)}
     ) RETURNS uuid LANGUAGE plpgsql AS $$
     #variable_conflict use_variable
     DECLARE
       at timestamptz := coalesce(run_at, statement_timestamp());
       found text;
     BEGIN
-      SELECT existing.group_id INTO found FROM scheduler_lane AS existing WHERE existing.id = lane;
-      IF found IS NULL THEN
-        INSERT INTO scheduler_group (id, waiting) VALUES (job_group, 0) ON CONFLICT DO NOTHING;
-        PERFORM 1 FROM scheduler_group AS locked WHERE locked.id = job_group FOR UPDATE;
-        INSERT INTO scheduler_lane (id, group_id, cap, held, held_max, waiting)
-        VALUES (lane, job_group, cap, 0, cap, 0)
-        ON CONFLICT DO NOTHING;
-        SELECT existing.group_id INTO found FROM scheduler_lane AS existing WHERE existing.id = lane;
-      END IF;
-      IF found <> job_group THEN
-        RAISE EXCEPTION 'The lane % is of the group %, not of %', lane, found, job_group
-          USING ERRCODE = 'invalid_parameter_value';
-      END IF;
+      ${sql.literal(AddJob.lane)}
       IF EXISTS (SELECT 1 FROM scheduler_job AS existing WHERE existing.id = job) THEN
         RETURN job;
       END IF;
@@ -281,10 +263,6 @@ export const addJob = Migrations.statements((sql) => [
         job, lane, job_group, kind, payload, attempts_max, ceil(extract(epoch FROM time_limit) * 1000), waiting_max,
         statement_timestamp(), at, at
       )
-      ON CONFLICT DO NOTHING;
-      PERFORM pg_notify('kinora_' || 'scheduler_job'::regclass::oid, '');
-      RETURN job;
-    END
-    $$
+      ${sql.literal(AddJob.end)}
   `
 ])

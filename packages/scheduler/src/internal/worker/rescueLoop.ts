@@ -1,8 +1,9 @@
 /** Takes over the jobs of lost workers, and those of the worker itself that it does not run. */
 import { DateTime, Duration, Effect, Option, Random } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
-import { AttemptsExhausted, TimeLimitExceeded } from "../../JobHandler.ts"
+import type { WorkerFailure } from "../../JobHandler.ts"
 import { Scheduler } from "../../Scheduler.ts"
+import { AttemptsExhausted, TimeLimitExceeded } from "../workerFailures.ts"
 import { makeLeaving } from "./leftAttempts.ts"
 import { logFailure, type Settings } from "./settings.ts"
 import type { WorkerParts } from "./workerParts.ts"
@@ -64,7 +65,7 @@ export const makeRescueLoop = Effect.fnUntraced(
 /** Why a rescue leased a job to be failed. */
 const failureOf = (
   { attempt, claimedAt, job, startedAt, timeLimit }: ClaimedJob
-): TimeLimitExceeded | AttemptsExhausted =>
+): WorkerFailure =>
   Option.exists(timeLimit, (limit) => DateTime.isLessThanOrEqualTo(DateTime.addDuration(startedAt, limit), claimedAt))
     ? new TimeLimitExceeded({ job })
     : new AttemptsExhausted({ job, attempts: attempt })

@@ -1,5 +1,6 @@
 /** Statements that expire deliveries and delete old rows, in sets of a given size. */
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
+import type { DeleteBefore } from "@kinora/persistence/Deletion"
 import * as Rows from "@kinora/persistence/Rows"
 import { type DateTime, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -20,12 +21,7 @@ export const sweep = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, befor
 })
 
 /** Deletes ended deliveries that began before `before`, and deliveries of removed endpoints. Returns the ids of their events. */
-export const deleteDeliveries = (
-  sql: SqlClient.SqlClient,
-  clock: DatabaseTime.HostClock,
-  before: DateTime.Utc,
-  limit: number
-): Statement.Statement<unknown> =>
+export const deleteDeliveries: DeleteBefore = (sql, clock, before, limit) =>
   sql`
     WITH old AS MATERIALIZED (
       SELECT id
