@@ -9,7 +9,7 @@ import { cancelTests, overdueTests } from "./cancels.ts"
 import { concurrentDelayTests, delayUnitTests, dueInTests } from "./delayedUnits.ts"
 import { cancelledDelayTests, delayTests, dueOrderTests, fullQueueTests } from "./delays.ts"
 import { endedSetTests } from "./endedSets.ts"
-import { concurrentForgetTests, forgetTests, forgottenRunTests } from "./forgets.ts"
+import { concurrentForgetTests, forgetTests, forgottenRunTests, lateJobTests } from "./forgets.ts"
 import { jobIdTests, keptJobIdTests, refusedJobIdTests } from "./jobIds.ts"
 import { decisionTests, enqueuedTests, slotTests } from "./lanes.ts"
 import { endedLeaseTests, leaseTests, rescueTests } from "./leases.ts"
@@ -76,7 +76,7 @@ export const parts: Readonly<Record<string, ReadonlyArray<(test: Register) => vo
   ],
   "priorities": [priorityTests, keptPriorityTests, concurrentPriorityTests, swappedPriorityTests],
   "swaps": [swapTests, concurrentSwapTests],
-  "forgotten groups": [forgetTests, forgottenRunTests, concurrentForgetTests],
+  "forgotten groups": [forgetTests, forgottenRunTests, lateJobTests, concurrentForgetTests],
   "schedules": [tickTests, aheadTests, undoneTickTests, advanceTests]
 }
 

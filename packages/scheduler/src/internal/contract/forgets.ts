@@ -92,23 +92,8 @@ export const forgottenRunTests = (test: Register): void => {
     }))
 }
 
-/** Registers tests of groups that are forgotten in a unit, and beside others. */
-export const concurrentForgetTests = (test: Register): void => {
-  test("deletes nothing in a unit that rolls back", () =>
-    Effect.gen(function*() {
-      const { enqueue, forget, verify } = yield* Scheduler
-      const { atomically } = yield* UnitOfWork
-      const world = yield* makeWorld
-      const jobs = [world.job(), world.job()]
-      for (const job of jobs) yield* enqueue(job)
-      const forgotten = yield* Effect.flip(
-        atomically(Effect.flatMap(forget({ group: world.group, limit: 1 }), Effect.fail))
-      )
-      assert.deepStrictEqual(forgotten, { jobs: 2, left: 0 })
-      assert.deepStrictEqual(yield* Effect.forEach(jobs, ({ job }) => stateOf(job)), ["queued", "pending"])
-      assert.deepStrictEqual(yield* verify, [])
-    }))
-
+/** Registers tests of late calls for jobs of a group that was forgotten, in a lane that another group has since then. */
+export const lateJobTests = (test: Register): void => {
   test("refuses a late settlement in a lane that another group has since then, and those of others are stored", () =>
     Effect.gen(function*() {
       const { enqueue, forget, load, save, settle, verify } = yield* Scheduler
@@ -143,6 +128,24 @@ export const concurrentForgetTests = (test: Register): void => {
       assert.throws(() => Lanes.get(ofLate, lane), "was not loaded")
       const ofBoth = yield* atomically(load({ jobs: [late, { group, job, lane }] }))
       assert.strictEqual(Lanes.get(ofBoth, lane).cap, other.job().cap)
+    }))
+}
+
+/** Registers tests of groups that are forgotten in a unit, and beside others. */
+export const concurrentForgetTests = (test: Register): void => {
+  test("deletes nothing in a unit that rolls back", () =>
+    Effect.gen(function*() {
+      const { enqueue, forget, verify } = yield* Scheduler
+      const { atomically } = yield* UnitOfWork
+      const world = yield* makeWorld
+      const jobs = [world.job(), world.job()]
+      for (const job of jobs) yield* enqueue(job)
+      const forgotten = yield* Effect.flip(
+        atomically(Effect.flatMap(forget({ group: world.group, limit: 1 }), Effect.fail))
+      )
+      assert.deepStrictEqual(forgotten, { jobs: 2, left: 0 })
+      assert.deepStrictEqual(yield* Effect.forEach(jobs, ({ job }) => stateOf(job)), ["queued", "pending"])
+      assert.deepStrictEqual(yield* verify, [])
     }))
 
   test("is consistent while others enqueue, claim, settle and forget", () =>
