@@ -30,8 +30,9 @@ export const exempt: Readonly<Record<string, Readonly<Record<string, Readonly<Re
       "| pixels of input images": "The tests of `packages/generations` and `packages/http-server` prove it."
     },
     "rate-limit-headers": {
-      "- Where no request was counted": "The tests of `packages/rate-limit` prove it.",
-      "- `X-RateLimit-Remaining`": "The tests of `packages/rate-limit` prove it."
+      "- A server takes requests":
+        "`sharedLimits.integration.test.ts` and the tests of `packages/rate-limit` prove it.",
+      "- Where no request was counted": "The tests of `packages/rate-limit` prove it."
     },
     "idempotency": { "Creating requests": descriptive },
     "plans-and-credits": { "The plan group": descriptive },
