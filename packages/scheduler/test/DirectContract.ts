@@ -144,7 +144,9 @@ const underLocks = Effect.gen(function*() {
     const decided = Lanes.settle(yield* loaded(job, [job.job]), job)
     if (Result.isFailure(decided)) return false
     const changes = changesOf(decided.success.state)
-    if (changes.promotions.length > 0 || isAnyQueued) return false
+    // A unit decides whether a job that waits gets the slot, also if a lower cap means that none does.
+    const isAnyWaiting = changes.lanes.some(({ before }) => before.waiting > 0)
+    if (isAnyWaiting || isAnyQueued) return false
     yield* apply(changes)
     return true
   }, atomically)
