@@ -40,6 +40,13 @@ export interface Hit {
   readonly algorithm?: Algorithm | undefined
   /** A whole number, at least 1. Default 1. */
   readonly cost?: number | undefined
+  /**
+   * Whether `hit` counts once more what did not fit, after three times `RateLimitOptions.advance`, because processes give back
+   * what they took in advance after twice that time at the latest. In a window, the hits of a key wait in this process until
+   * the first one has waited, and at most as many as the limit allows. Inside a transaction none waits. `hitAll` and
+   * `peek` do not wait. Default false.
+   */
+  readonly mayWait?: boolean | undefined
 }
 
 /** The result of a hit, with the values of the usual `X-RateLimit-*` headers. */
@@ -112,8 +119,8 @@ export interface RateLimitOptions {
    *
    * A process takes as many hits as a key had in this time, and at most half of what its window has left, so that most
    * hits of a busy key need no statement. Unused hits are given back after this time. Until then other processes count them
-   * as used: their `remaining` may be too low, and near the limit they may reject hits that fit later. No window
-   * accepts more hits than its limit.
+   * as used: their `remaining` may be too low, and near the limit they may reject hits that fit later, unless these may
+   * wait (`Hit.mayWait`). No window accepts more hits than its limit.
    */
   readonly advance?: Duration.Input | undefined
   /** The maximum number of keys with hits that were taken in advance. Default 10,000. */
@@ -141,9 +148,10 @@ const make = Effect.fnUntraced(function*(options: RateLimitOptions) {
     // hit. Each set has a span with the number of its members. An invalid window throws, which becomes a defect.
     hit: Effect.fnUntraced(function*(hit: Hit) {
       const { kind, take } = Limits.placedOf(hit)
-      const { canSpend, decide, takeFolded } = countings[kind]
+      const { canSpend, decide, takeAgain, takeFolded } = countings[kind]
       const decided = decide(take, yield* Clock.Clock, yield* canSpend)
-      return verdictOf(take, decided ?? (yield* takeFolded(take)))
+      const taken = decided ?? (yield* takeFolded(take))
+      return verdictOf(take, taken.accepted || hit.mayWait !== true ? taken : yield* takeAgain(take, taken))
     }),
 
     hitAll: Effect.fn("RateLimit.hitAll")(function*(hits: ReadonlyArray<Hit>) {

@@ -182,7 +182,7 @@ export const suite = <E>(
       Effect.gen(function*() {
         const { hit } = yield* makeProcess
         for (let n = 0; n < 100; n++) yield* hit({ key: "lowered", limit: 1_000 })
-        assert.isFalse((yield* hit({ key: "lowered", limit: 100 })).accepted)
+        for (const _ of [1, 2]) assert.isFalse((yield* hit({ key: "lowered", limit: 100 })).accepted)
         assert.isTrue((yield* hit({ key: "lowered", limit: 1_000 })).accepted)
       }))
 

@@ -12,6 +12,7 @@ import * as BudgetContract from "./BudgetContract.ts"
 import * as PlacesContract from "./PlacesContract.ts"
 import * as RateLimitContract from "./RateLimitContract.ts"
 import * as TransactionsContract from "./TransactionsContract.ts"
+import * as WaitsContract from "./WaitsContract.ts"
 import * as WindowsContract from "./WindowsContract.ts"
 
 /** Ten per connection of the pool. */
@@ -23,6 +24,7 @@ for (const [name, database, callers] of TestDatabase.all) {
   PlacesContract.suite(name, Backend.over(database))
   BudgetContract.suite(name, Backend.over(database))
   AdvancesContract.suite(name, Backend.over(database))
+  WaitsContract.suite(name, Backend.over(database))
   WindowsContract.suite(name, Backend.over(database))
   AlgorithmsContract.suite(name, Backend.over(database))
   TransactionsContract.suite(name, Backend.over(database), Math.min(callers, callersMax))

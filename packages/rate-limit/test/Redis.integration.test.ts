@@ -20,6 +20,7 @@ import * as BudgetContract from "./BudgetContract.ts"
 import * as PlacesContract from "./PlacesContract.ts"
 import * as RateLimitContract from "./RateLimitContract.ts"
 import { ofRedis } from "./Traits.ts"
+import * as WaitsContract from "./WaitsContract.ts"
 import * as WindowsContract from "./WindowsContract.ts"
 
 /** Connects to a server. */
@@ -47,6 +48,7 @@ const suite = () => {
   PlacesContract.suite("Redis", backend, ofRedis)
   BudgetContract.suite("Redis", backend, ofRedis)
   AdvancesContract.suite("Redis", backend, ofRedis)
+  WaitsContract.suite("Redis", backend, ofRedis)
   WindowsContract.suite("Redis", backend)
   AlgorithmsContract.suite("Redis", backend)
 

@@ -20,13 +20,15 @@ export const callerId = ({ keyId, session }: Caller): string => keyId ?? session
 /** The limit of a key or a session, over all endpoints. */
 export const callerRequests = (caller: Caller, options: HttpServerOptions): RateLimit.Hit => ({
   key: `key:${callerId(caller)}`,
-  limit: options.keyRequestsPerMinute
+  limit: options.keyRequestsPerMinute,
+  mayWait: true
 })
 
 /** The limit of a session of an operator. */
 export const sessionRequests = (session: string, options: HttpServerOptions): RateLimit.Hit => ({
   key: `key:${session}`,
-  limit: options.keyRequestsPerMinute
+  limit: options.keyRequestsPerMinute,
+  mayWait: true
 })
 
 /** The creation limit of a plan group, which depends on the account's tier. */
@@ -37,6 +39,7 @@ export const creations = (
   now: DateTime.Utc
 ): RateLimit.Hit => ({
   key: `create:${plan}:${account.id}`,
+  mayWait: true,
   limit: plan === "studio"
     ? PlanTable.limits(options.plans, "studio", account.plans.studio, now).createRpm
     : PlanTable.limits(options.plans, "credits", account.plans.credits, now).createRpm

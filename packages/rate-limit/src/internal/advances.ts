@@ -29,7 +29,7 @@ export interface Advances {
 interface Advance {
   readonly key: string
   readonly period: number
-  /** The limit of the calls that the amount was taken for. Calls with a lower limit need the storage. */
+  /** The highest limit of the calls that the amount was taken for. Calls with a lower limit need the storage. */
   readonly limit: number
   /** The counter when it was last changed, with all that was taken. */
   readonly used: number
@@ -90,10 +90,11 @@ export const makeAdvances = (
       if (advanceMax === 0 || before === undefined && advances.size >= keysMax) return
       const { at, endsAt, granted, period, used } = grant
       const isRecent = before !== undefined && sentAt - before.since < lastsMillis
+      const rest = before?.period === period ? before.left : 0
       advances.set(key, {
         key,
         period,
-        limit,
+        limit: rest > 0 ? Math.max(before!.limit, limit) : limit,
         used,
         at,
         sentAt,
@@ -103,7 +104,7 @@ export const makeAdvances = (
         since: isRecent ? before.since : sentAt,
         asked: (isRecent ? before.asked : 0) + takes * cost,
         askedAt: sentAt,
-        left: Math.max(granted - takes, 0) * cost + (before?.period === period ? before.left : 0),
+        left: Math.max(granted - takes, 0) * cost + rest,
         version: {}
       })
     },

@@ -5,6 +5,7 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Duration, Effect } from "effect"
 import { RateLimitStore } from "../RateLimitStore.ts"
+import type { Advances } from "./advances.ts"
 import * as Buckets from "./buckets.ts"
 import type * as Counter from "./counter.ts"
 import { makeFullKeys } from "./fullKeys.ts"
@@ -12,6 +13,7 @@ import { type AdvanceOptions, makeGivenBackAdvances } from "./givenBackAdvances.
 import { monotonicMillis } from "./monotonic.ts"
 import { makeRecentReads } from "./recentReads.ts"
 import { makeTakeAll } from "./takeAll.ts"
+import { makeWaits } from "./waits.ts"
 
 /** Options of counting. `RateLimit.RateLimitOptions` documents them. */
 export interface CountingOptions extends AdvanceOptions {
@@ -29,6 +31,11 @@ export interface Counting {
   readonly decide: (take: Counter.Take, clock: Clock.Clock, canSpend: boolean) => Counter.Taken | undefined
   /** Counts a take that the storage has to decide, with others that wait at the same moment. */
   readonly takeFolded: (take: Counter.Take) => Effect.Effect<Counter.Taken, StorageError>
+  /**
+   * Counts a take that was refused once more, when all processes have given back what they took in advance. Returns the refusal
+   * if it may not wait for that.
+   */
+  readonly takeAgain: (take: Counter.Take, refusal: Counter.Taken) => Effect.Effect<Counter.Taken, StorageError>
   /** Counts takes that the storage has to decide, all of them or none if it fails. Returns one result per take, in order. */
   readonly takeAll: (takes: ReadonlyArray<Counter.Take>) => Effect.Effect<ReadonlyArray<Counter.Taken>, StorageError>
   /** Returns the result that a take would have, without counting it. */
@@ -39,12 +46,13 @@ export interface Counting {
 
 /** Makes the counting of one kind of counter. */
 export const makeCounting = Effect.fnUntraced(function*(kind: Counter.CounterKind, options: CountingOptions) {
-  const { fullKeysMax = 10_000, membersMax = 4_096, peekAge = 0, peekKeysMax = 10_000 } = options
+  const { advanceKeysMax = 10_000, fullKeysMax = 10_000, membersMax = 4_096, peekAge = 0, peekKeysMax = 10_000 } =
+    options
   const store = yield* RateLimitStore
   const unitOfWork = yield* UnitOfWork
   const advances = kind === "bucket" ? undefined : yield* makeGivenBackAdvances(kind, options)
   const full = makeFullKeys({ keysMax: fullKeysMax, lasts: advances?.lastsMillis ?? Infinity })
-  const recent = makeRecentReads(peekKeysMax, Duration.fromInputUnsafe(peekAge))
+  const recent = makeRecentReads(peekKeysMax, Duration.fromInputUnsafe(peekAge), advances?.versionOf)
   const takeSet = yield* makeTakeAll(kind, advances)
 
   const takeAll = Effect.fnUntraced(function*(takes: ReadonlyArray<Counter.Take>) {
@@ -63,6 +71,7 @@ export const makeCounting = Effect.fnUntraced(function*(kind: Counter.CounterKin
     keyOf: ({ key }: Counter.Take) => key,
     run: takeAll
   })
+  const takeAgain = makeTakeAgain({ advances, keysMax: advanceKeysMax, isOpen: unitOfWork.isOpen, takeFolded })
   const readOne = yield* makeRead(kind, recent, membersMax)
 
   const counting: Counting = {
@@ -72,6 +81,8 @@ export const makeCounting = Effect.fnUntraced(function*(kind: Counter.CounterKin
       (canSpend ? advances?.spend(take, monotonicMillis(clock)) : undefined) ?? full.refuse(take, clock),
 
     takeFolded,
+
+    takeAgain,
 
     takeAll,
 
@@ -111,6 +122,29 @@ export const makeCounting = Effect.fnUntraced(function*(kind: Counter.CounterKin
 const peeked = ({ cost, limit }: Counter.Take, counter: Counter.Current, left: number): Counter.Taken => {
   const used = counter.used - left
   return { ...counter, used, accepted: used + cost <= limit }
+}
+
+/** Makes `Counting.takeAgain`. */
+const makeTakeAgain = ({ advances, isOpen, keysMax, takeFolded }: {
+  readonly advances: Advances | undefined
+  readonly keysMax: number
+  readonly isOpen: Effect.Effect<boolean>
+  readonly takeFolded: Counting["takeFolded"]
+}): Counting["takeAgain"] => {
+  if (advances === undefined) return (_take, refusal) => Effect.succeed(refusal)
+  const waits = makeWaits(keysMax)
+  return Effect.fnUntraced(function*(take, refusal) {
+    // The counter of a transaction stays locked while it waits.
+    if (yield* isOpen) return refusal
+    const wait = waits.begin(take, refusal.period)
+    if (wait === undefined) return refusal
+    yield* Effect.onInterrupt(
+      Effect.sleep(Duration.millis(3 * advances.lastsMillis)),
+      () => Effect.sync(wait.interrupt)
+    )
+    wait.end()
+    return advances.spend(take, monotonicMillis(yield* Clock.Clock)) ?? (yield* takeFolded(take))
+  })
 }
 
 /** Makes the function that reads the counter of a key, and keeps it. */

@@ -36,7 +36,11 @@ export const makeTakeAll = Effect.fnUntraced(function*(kind: Counter.CounterKind
         const grant = grantByKey.get(demand.key)
         if (grant === undefined) return yield* Effect.die(new Error(`The store returned no grant for ${demand.key}`))
         advances?.keep(demand, grant, sentAt)
-        Counter.takenOf(demand, grant).forEach((answer, rank) => results[indices[rank]!] = answer)
+        for (const [rank, taken] of Counter.takenOf(demand, grant).entries()) {
+          // An earlier advance is a part of the counter, so it can cover takes that the storage refused.
+          const covered = taken.accepted ? undefined : advances?.spend(demand, sentAt)
+          results[indices[rank]!] = covered ?? taken
+        }
       }
     }
     return results

@@ -20,7 +20,12 @@ export const makeInputPixels = Effect.fnUntraced(function*({ inputPixelsPerMinut
 
   return Effect.fnUntraced(function*(account: string, pixels: number) {
     if (pixels === 0) return undefined
-    const verdict = yield* hit({ key: `input-pixels:${account}`, limit: inputPixelsPerMinute, cost: pixels })
+    const verdict = yield* hit({
+      key: `input-pixels:${account}`,
+      limit: inputPixelsPerMinute,
+      cost: pixels,
+      mayWait: true
+    })
     if (verdict.accepted) return undefined
     const refusal: PixelsRefusal = {
       perMinute: inputPixelsPerMinute,
