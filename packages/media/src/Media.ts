@@ -3,18 +3,20 @@
  *
  * The type of an image is determined by its content, its size is checked before memory is
  * allocated, and it is decoded completely, which is the only way to detect truncation.
- * libvips runs on its own threads, so the event loop is not blocked.
+ * libvips runs on its own threads, so the event loop is not blocked, and large inputs are
+ * decoded in other processes.
  */
 import { Context, Effect, Layer, type Option, type Scope } from "effect"
-import type { Sharp } from "sharp"
 import * as Bounded from "./internal/Bounded.ts"
-import * as Decoder from "./internal/Decoder.ts"
+import * as Decoder from "./internal/decoding/Decoder.ts"
+import type { Made } from "./internal/decoding/work.ts"
+import { confine } from "./internal/decoding/work.ts"
 import * as FirstFrame from "./internal/firstFrame.ts"
+import * as Inputs from "./internal/inputs.ts"
 import * as Probe from "./internal/probe/probe.ts"
-import * as ThreadPriority from "./internal/threadPriority.ts"
 import * as MarkImage from "./internal/watermark/markImage.ts"
 import * as MarkVideo from "./internal/watermark/markVideo.ts"
-import { Animated, Corrupt, GrewTooLong, type ImageMime, MediaError, TooNarrow } from "./MediaError.ts"
+import { Animated, Corrupt, type ImageMime, MediaError, TooNarrow } from "./MediaError.ts"
 import type {
   Facts,
   FrameOptions,
@@ -45,12 +47,10 @@ export class Media extends Context.Service<Media, {
    * one if its format allows to detect it. If `declared` is given, it must be the detected
    * type, in any letter case.
    *
-   * Runs in the pool of inputs, whose places owners take in turn.
+   * Runs in the pool of inputs, whose places owners take in turn. Inputs of more than 16 megapixels
+   * are decoded in other processes, one after the other by default.
    */
-  readonly normalise: (
-    bytes: Uint8Array,
-    options?: { readonly declared?: string | undefined; readonly owner?: string | undefined }
-  ) => Effect.Effect<NormalImage, MediaError>
+  readonly normalise: (bytes: Uint8Array, options?: NormaliseOptions) => Effect.Effect<NormalImage, MediaError>
 
   /**
    * Returns the image with at most 1024 px on its long side. A smaller image keeps its size.
@@ -106,6 +106,16 @@ export class Media extends Context.Service<Media, {
   ) => Effect.Effect<MarkedVideo, WatermarkError | E, Scope.Scope>
 }>()("@kinora/media/Media") {}
 
+/** Options for `normalise`. */
+export interface NormaliseOptions {
+  /** The media type that the sender declared. */
+  readonly declared?: string | undefined
+  /** Identifies the sender, who has at most half of the places of inputs. */
+  readonly owner?: string | undefined
+  /** Maximum size of the result in bytes. Default, and at most: `MediaOptions.bytesMax`. */
+  readonly resultBytesMax?: number | undefined
+}
+
 /** A re-encoded image. */
 export interface NormalImage {
   readonly mime: ImageMime
@@ -148,6 +158,11 @@ export interface MediaOptions {
    * megapixels have half of them in all, so that smaller ones do not wait for them. Default 2.
    */
   readonly inputConcurrency?: number | undefined
+  /**
+   * Path of Node, which decodes large inputs in other processes. Default: `process.execPath`. Set it in a program that is an
+   * executable of its own.
+   */
+  readonly nodePath?: string | undefined
   /** Limits of `probe`. */
   readonly probe?: ProbeLimits | undefined
   /** Options for `firstFrame`. */
@@ -165,8 +180,7 @@ export const thumbSideMax = 256
 /**
  * Provides a `Media`. Building it configures libvips for the whole process: it blocks all
  * loaders except those of PNG, JPEG and WebP in memory, disables the cache, and uses one
- * thread per image. On Linux, it lowers the priority of the thread pool of Node, on which
- * libvips works, below that of the event loop. Closing the layer waits for images in work.
+ * thread per image. Closing the layer waits for images in work.
  */
 export const layer = (options: MediaOptions = {}): Layer.Layer<Media> => Layer.effect(Media, make(options))
 
@@ -174,35 +188,24 @@ export const layer = (options: MediaOptions = {}): Layer.Layer<Media> => Layer.e
 export const make = Effect.fnUntraced(function*(options: MediaOptions) {
   const { aspectMax = 8, bytesMax = 64 * MiB, concurrency = 2, frame = {}, inputBytesMax = 10 * MiB } = options
   const { inputConcurrency = 2, pixelsMax = 40_000_000, probe = {}, secondsMax = 20, watermark = {} } = options
-  yield* Effect.sync(Decoder.confine)
-  yield* ThreadPriority.lower
+  const { nodePath = process.execPath } = options
+  yield* Effect.sync(confine)
   const firstFrame = yield* FirstFrame.make(frame, previewSideMax)
   const { directory, program } = frame
   const tilesOf = MarkImage.makeTilesOf()
   const { isInstalled, markVideo } = yield* MarkVideo.make({ directory, program, ...watermark }, tilesOf)
   const run = yield* Bounded.make(Turns.make({ max: concurrency, ownMax: concurrency }))
-  const inputTurns = Turns.make({ max: inputConcurrency })
-  const runInput = yield* Bounded.make(inputTurns)
-  // A large image waits for its turn here, without a place among all inputs: the other places remain for smaller ones.
-  const largeTurns = Turns.make({ max: Math.ceil(inputConcurrency / 2) })
-  const runLargeInput = yield* Bounded.make((owner) => (work) => largeTurns(owner)(inputTurns(owner)(work)))
-  const runInputOf = ({ height, width }: Size) => width * height > largePixels ? runLargeInput : runInput
+  const decodeInput = yield* Inputs.make({ inputConcurrency, nodePath })
   const limits = { bytesMax, pixelsMax, secondsMax }
   const inputLimits = { ...limits, bytesMax: Math.min(bytesMax, inputBytesMax) }
 
-  const makePreview = makeDerive(limits, previewSideMax, 80)
-  const makeThumb = makeDerive(limits, thumbSideMax, 74)
   const inspect = makeInspect(inputLimits, aspectMax)
 
-  /** Decodes an image completely, applies `edit`, and encodes it in its own format. */
-  const reencode = Effect.fnUntraced(function*(bytes: Uint8Array, mime: ImageMime, edit: (image: Sharp) => Sharp) {
-    const { data, info } = yield* Decoder.decode(bytes, limits, (image) => Decoder.encodeAs[mime](edit(image)))
-    // A PNG can be hundreds of times larger when it is encoded with other filters.
-    if (data.length > bytesMax) {
-      return yield* new MediaError({ reason: new GrewTooLong({ bytes: data.length, bytesMax }) })
-    }
-    return { mime, width: info.width, height: info.height, bytes: data }
-  })
+  const derive = (bytes: Uint8Array, work: typeof preview | typeof thumb) =>
+    Effect.andThen(Decoder.readHeader(bytes, limits), Decoder.decode(bytes, limits, work)).pipe(
+      run,
+      Effect.map(derivative)
+    )
 
   const mark = (bytes: Uint8Array) =>
     run(Effect.gen(function*() {
@@ -212,23 +215,25 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
         try: () => tilesOf(width, height),
         catch: (cause) => new MediaError({ reason: new Corrupt({ cause }) })
       })
-      return yield* reencode(bytes, mime, (image) => MarkImage.withTiles(image, tiles))
+      const made = yield* Decoder.edit(bytes, mime, limits, (image) => MarkImage.withTiles(image, tiles))
+      return normalImage(mime, made)
     }))
 
   return Media.of({
     inspect: Effect.fn("Media.inspect")((bytes, options) => inspect(bytes, options?.declared)),
-    normalise: Effect.fn("Media.normalise")((bytes, options) =>
-      Effect.flatMap(inspect(bytes, options?.declared), (header) =>
-        // libvips writes no metadata unless asked to, and converts to sRGB.
-        runInputOf(header)(reencode(bytes, header.mime, (image) => image.autoOrient()), options?.owner))
-    ),
-    preview: Effect.fn("Media.preview")((bytes, options) =>
-      options?.owner === undefined
-        ? run(makePreview(bytes))
-        : Effect.flatMap(Decoder.readHeader(bytes, limits), (header) =>
-          runInputOf(header)(makePreview(bytes), options.owner))
-    ),
-    thumb: Effect.fn("Media.thumb")((bytes) => run(makeThumb(bytes))),
+    normalise: Effect.fn("Media.normalise")(function*(bytes, options = {}) {
+      const { declared, owner, resultBytesMax = bytesMax } = options
+      const header = yield* inspect(bytes, declared)
+      const resultLimits = { ...limits, bytesMax: Math.min(resultBytesMax, bytesMax) }
+      const made = yield* decodeInput(header, owner, bytes, resultLimits, { kind: "copy", mime: header.mime })
+      return normalImage(header.mime, made)
+    }),
+    preview: Effect.fn("Media.preview")(function*(bytes, options) {
+      if (options?.owner === undefined) return yield* derive(bytes, preview)
+      const header = yield* Decoder.readHeader(bytes, limits)
+      return derivative(yield* decodeInput(header, options.owner, bytes, limits, preview))
+    }),
+    thumb: Effect.fn("Media.thumb")((bytes) => derive(bytes, thumb)),
     probe: Effect.fn("Media.probe")(Probe.make(probe)),
     firstFrame: Effect.fn("Media.firstFrame")(firstFrame),
     watermark: Effect.fn("Media.watermark")(mark),
@@ -243,26 +248,23 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
 
 const MiB = 1024 * 1024
 
-/** Number of pixels above which an input is large: more than those of most photos. */
-const largePixels = 16_000_000
+const preview = { kind: "smaller", sideMax: previewSideMax, quality: 80 } as const
 
-/** Size of an image, in pixels. */
-interface Size {
-  readonly width: number
-  readonly height: number
-}
+const thumb = { kind: "smaller", sideMax: thumbSideMax, quality: 74 } as const
 
-/** Makes a function that returns a smaller copy of an image. */
-const makeDerive = (limits: Decoder.Limits, sideMax: number, quality: number) =>
-  Effect.fnUntraced(function*(bytes: Uint8Array) {
-    yield* Decoder.readHeader(bytes, limits)
-    const { data, info: { height, width } } = yield* Decoder.decode(bytes, limits, (image) =>
-      image
-        .autoOrient()
-        .resize(sideMax, sideMax, { fit: "inside", withoutEnlargement: true })
-        .webp({ quality, effort: 2 }))
-    return { mime: "image/webp" as const, bytes: data, width, height }
-  })
+const normalImage = (mime: ImageMime, { data, info: { height, width } }: Made): NormalImage => ({
+  mime,
+  width,
+  height,
+  bytes: data
+})
+
+const derivative = ({ data, info: { height, width } }: Made): Derivative => ({
+  mime: "image/webp",
+  bytes: data,
+  width,
+  height
+})
 
 /** Makes a function that checks everything of an image that its header shows. */
 const makeInspect = (limits: Decoder.Limits, aspectMax: number) =>

@@ -47,6 +47,12 @@ export class TookTooLong extends Schema.TaggedError<TookTooLong>("@kinora/media/
   secondsMax: Schema.Int
 }) {}
 
+/** The process that decodes a large input could not be started, or was killed. The image may be fine. */
+export class DecoderFailed extends Schema.TaggedError<DecoderFailed>("@kinora/media/DecoderFailed")("DecoderFailed", {
+  /** How the process ended, for logs. */
+  cause: Schema.Defect()
+}) {}
+
 /** The ratio of the sides exceeds `aspectMax`. A generator could use only a stripe of the image. */
 export class TooNarrow extends Schema.TaggedError<TooNarrow>("@kinora/media/TooNarrow")("TooNarrow", {
   width: Schema.Int,
@@ -70,7 +76,8 @@ export const Reason = Schema.Union([
   TooNarrow,
   Animated,
   Corrupt,
-  TookTooLong
+  TookTooLong,
+  DecoderFailed
 ])
 /** Type of `Reason`. */
 export type Reason = typeof Reason.Type
@@ -117,5 +124,7 @@ const messageOf = (reason: Reason): string => {
       return "The image is truncated or damaged. Send the complete file, or save the image again."
     case "TookTooLong":
       return `Decoding the image took more than ${reason.secondsMax} seconds. Scale it down, or save it again.`
+    case "DecoderFailed":
+      return "The image could not be decoded because of an error of the service. Send it again."
   }
 }

@@ -1,11 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { readdir, readFile } from "node:fs/promises"
-import { constants, getPriority } from "node:os"
 import sharp from "sharp"
-import { encodeAs } from "../src/internal/Decoder.ts"
+import { encodeAs } from "../src/internal/decoding/work.ts"
 import * as Media from "../src/Media.ts"
 import type { MediaError } from "../src/MediaError.ts"
+import * as HeldNode from "./HeldNode.ts"
 import * as HeldSharp from "./HeldSharp.ts"
 import * as Images from "./Images.ts"
 import { make, reasonOf } from "./Reading.ts"
@@ -93,37 +92,23 @@ it.effect(
 
 it.effect("takes small inputs while large ones of several owners wait", () =>
   Effect.gen(function*() {
-    const { normalise } = yield* Media.Media
-    const sharps = yield* HeldSharp.make
+    const node = yield* HeldNode.make
+    const media = yield* Media.make({ secondsMax: 60, nodePath: node.path })
     const large = Images.bombPng(4_100)
     const small = yield* make(() => Images.noise(20, 20).png().toBuffer())
     const ended: Array<string> = []
+    const sharps = yield* HeldSharp.make
     const start = (owner: string, bytes: Uint8Array) =>
-      sharps.readHeaderOf(Effect.tap(normalise(bytes, { owner }), () => Effect.sync(() => ended.push(owner))))
-    const decode = yield* sharps.holdDecode
+      sharps.readHeaderOf(Effect.tap(media.normalise(bytes, { owner }), () => Effect.sync(() => ended.push(owner))))
     const first = yield* start("first", large)
-    yield* decode.isReached
+    const releaseFirst = yield* node.isStarted
     const second = yield* start("second", large)
     yield* Fiber.join(yield* start("third", small))
     assert.deepStrictEqual(ended, ["third"])
-    yield* decode.release
+    yield* releaseFirst
     yield* Fiber.joinAll([first, second])
     assert.deepStrictEqual(ended, ["third", "first", "second"])
-  }).pipe(Effect.scoped, Effect.provide(Media.layer({ secondsMax: 60 }))))
-
-it.effect("decodes at a lower priority than the event loop, on Linux", () =>
-  Effect.gen(function*() {
-    yield* Media.Media
-    const priorities = yield* Effect.promise(async () => {
-      const ids = await readdir("/proc/self/task")
-      const named = await Promise.all(
-        ids.map(async (id) => ({ id, name: await readFile(`/proc/self/task/${id}/comm`, "utf8") }))
-      )
-      return named.filter(({ name }) => name === "libuv-worker\n").map(({ id }) => getPriority(Number(id)))
-    })
-    assert.deepStrictEqual([...new Set(priorities)], [constants.priority.PRIORITY_BELOW_NORMAL])
-    assert.strictEqual(getPriority(), 0)
-  }).pipe(Effect.provide(Media.layer())))
+  }).pipe(Effect.scoped))
 
 it.effect("rejects a file that takes too long", () =>
   Effect.gen(function*() {

@@ -2,9 +2,10 @@
 import { Clock, Data, Effect, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { mkdtemp, open, readdir, rm, stat } from "node:fs/promises"
-import { constants, setPriority } from "node:os"
+import { constants } from "node:os"
 import { join } from "node:path"
 import type { MediaFile, VideoFacts } from "../MediaFile.ts"
+import { putLast } from "./processPriority.ts"
 
 /** Limits of a run. */
 export interface Settings {
@@ -70,7 +71,8 @@ export const run = (
       timeout: secondsMax * 1000,
       killSignal: "SIGKILL"
     })
-    lowerPriority(child.pid)
+    // Requests and other jobs come first.
+    putLast(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     const parts: Array<Uint8Array> = []
     let bytes = 0
     let complaint = ""
@@ -126,13 +128,3 @@ const outputBytesMax = 16 * 1024 * 1024
 const complaintMax = 2000
 
 const partBytes = 1024 * 1024
-
-/** Requests and other jobs come first. */
-const lowerPriority = (pid: number | undefined): void => {
-  if (pid === undefined) return
-  try {
-    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
-  } catch {
-    // The program has ended already, or the system has no priorities.
-  }
-}

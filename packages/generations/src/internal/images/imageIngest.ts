@@ -75,11 +75,20 @@ export const makeImageIngest = Effect.fnUntraced(function*({ imageBytesMax }: Im
 
   /** Re-encodes an image that `pixelsOf` accepted and stores the copy. */
   const ingest = Effect.fnUntraced(function*<E>({ bytes, declared, insert, ...terms }: IngestRequest<E>) {
-    const normal = yield* media.normalise(bytes, { declared, owner: terms.account }).pipe(
-      Effect.mapError((error) => error.reason._tag === "TookTooLong" ? new UndecodedImage() : asUnreadable(error))
+    const resultBytesMax = Math.max(imageBytesMax, growthMax * bytes.length)
+    const normal = yield* media.normalise(bytes, { declared, owner: terms.account, resultBytesMax }).pipe(
+      Effect.mapError((error) => {
+        switch (error.reason._tag) {
+          case "TookTooLong":
+          case "DecoderFailed":
+            return new UndecodedImage()
+          case "GrewTooLong":
+            return new UnreadableImage({ message: tooLongCopyMessage(error.reason.bytesMax) })
+          default:
+            return asUnreadable(error)
+        }
+      })
     )
-    const storedMax = Math.max(imageBytesMax, growthMax * bytes.length)
-    if (normal.bytes.length > storedMax) return yield* new UnreadableImage({ message: tooLongCopyMessage(storedMax) })
     const id = yield* Effect.provideService(UploadId.make, SecureRandom.SecureRandom, random)
     const { height, mime, width } = normal
     const image: KeptImage = { ...terms, id, mime, width, height, bytes: normal.bytes.length }
