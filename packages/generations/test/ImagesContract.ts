@@ -409,20 +409,28 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         const growing = (length: number) =>
           Effect.provideService(makeUploads({ imageBytesMax: input.length }), Media.Media, {
             ...media,
-            normalise: (...sent) =>
-              Effect.map(media.normalise(...sent), (normal) => ({ ...normal, bytes: new Uint8Array(length) }))
+            normalise: (bytes, options) => {
+              const bytesMax = options?.resultBytesMax ?? Infinity
+              if (length <= bytesMax) return media.normalise(bytes, options)
+              return Effect.fail(
+                new MediaError.MediaError({ reason: new MediaError.GrewTooLong({ bytes: length, bytesMax }) })
+              )
+            }
           })
         yield* (yield* growing(4 * input.length)).create(account.id, input, undefined)
         const uploads = yield* growing(4 * input.length + 1)
         const error = yield* Effect.flip(uploads.create(account.id, input, undefined))
         assert.strictEqual(error._tag === "UploadError" && error.reason._tag, "InvalidImage")
+        assert.match(JSON.stringify(error), new RegExp(`exceeds ${4 * input.length} bytes when it is stored`))
       }))
 
-    it.effect("that are not decoded in time are refused, and leave nothing", () =>
+    it.effect.each([
+      new MediaError.TookTooLong({ secondsMax: 20 }),
+      new MediaError.DecoderFailed({ cause: new Error("Killed") })
+    ])("that are not decoded are refused, and leave nothing: $_tag", (reason) =>
       Effect.gen(function*() {
         const account = yield* openAccount({ credits: price })
         const media = yield* Media.Media
-        const reason = new MediaError.TookTooLong({ secondsMax: 20 })
         const slow = Effect.provideService(Media.Media, {
           ...media,
           normalise: () => Effect.fail(new MediaError.MediaError({ reason }))

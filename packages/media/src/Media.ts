@@ -14,6 +14,7 @@ import { confine } from "./internal/decoding/work.ts"
 import * as FirstFrame from "./internal/firstFrame.ts"
 import * as Inputs from "./internal/inputs.ts"
 import * as Probe from "./internal/probe/probe.ts"
+import * as ThreadPriority from "./internal/threadPriority.ts"
 import * as MarkImage from "./internal/watermark/markImage.ts"
 import * as MarkVideo from "./internal/watermark/markVideo.ts"
 import { Animated, Corrupt, type ImageMime, MediaError, TooNarrow } from "./MediaError.ts"
@@ -180,7 +181,8 @@ export const thumbSideMax = 256
 /**
  * Provides a `Media`. Building it configures libvips for the whole process: it blocks all
  * loaders except those of PNG, JPEG and WebP in memory, disables the cache, and uses one
- * thread per image. Closing the layer waits for images in work.
+ * thread per image. On Linux, it lowers the priority of the thread pool of Node, on which
+ * libvips works, below that of the event loop. Closing the layer waits for images in work.
  */
 export const layer = (options: MediaOptions = {}): Layer.Layer<Media> => Layer.effect(Media, make(options))
 
@@ -190,6 +192,7 @@ export const make = Effect.fnUntraced(function*(options: MediaOptions) {
   const { inputConcurrency = 2, pixelsMax = 40_000_000, probe = {}, secondsMax = 20, watermark = {} } = options
   const { nodePath = process.execPath } = options
   yield* Effect.sync(confine)
+  yield* ThreadPriority.lower
   const firstFrame = yield* FirstFrame.make(frame, previewSideMax)
   const { directory, program } = frame
   const tilesOf = MarkImage.makeTilesOf()

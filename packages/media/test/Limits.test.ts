@@ -1,5 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { readdir, readFile } from "node:fs/promises"
+import { constants, getPriority } from "node:os"
 import sharp from "sharp"
 import { encodeAs } from "../src/internal/decoding/work.ts"
 import * as Media from "../src/Media.ts"
@@ -31,6 +33,8 @@ it.effect("rejects a small file that exceeds the limit after re-encoding", () =>
     const { normalise } = yield* Media.Media
     const { bytes: anew } = yield* normalise(yield* make(() => image.resize(150, 100).png().toBuffer()))
     assert.isBelow(anew.length, 100_001)
+    const { reason } = yield* Effect.flip(normalise(anew, { resultBytesMax: 1_000 }))
+    assert.deepInclude(reason, { _tag: "GrewTooLong", bytesMax: 1_000 })
   }).pipe(Effect.provide(Media.layer({ bytesMax: 100_000 }))))
 
 it.effect("accepts inputs of 10 MiB and not one byte more", () =>
@@ -109,6 +113,20 @@ it.effect("takes small inputs while large ones of several owners wait", () =>
     yield* Fiber.joinAll([first, second])
     assert.deepStrictEqual(ended, ["third", "first", "second"])
   }).pipe(Effect.scoped))
+
+it.effect("decodes at a lower priority than the event loop, on Linux", () =>
+  Effect.gen(function*() {
+    yield* Media.Media
+    const priorities = yield* Effect.promise(async () => {
+      const ids = await readdir("/proc/self/task")
+      const named = await Promise.all(
+        ids.map(async (id) => ({ id, name: await readFile(`/proc/self/task/${id}/comm`, "utf8") }))
+      )
+      return named.filter(({ name }) => name === "libuv-worker\n").map(({ id }) => getPriority(Number(id)))
+    })
+    assert.deepStrictEqual([...new Set(priorities)], [constants.priority.PRIORITY_BELOW_NORMAL])
+    assert.strictEqual(getPriority(), 0)
+  }).pipe(Effect.provide(Media.layer())))
 
 it.effect("rejects a file that takes too long", () =>
   Effect.gen(function*() {

@@ -15,13 +15,13 @@ import * as Frames from "./frames.ts"
 import { Answer, type Order } from "./order.ts"
 
 /** The answer of a process, and the bytes of the result if it made one. */
-export interface Answered {
+interface Answered {
   readonly answer: Answer
   readonly data: Uint8Array
 }
 
 /** The process could not be started, ended without an answer, or took too long. */
-export class ProcessFailed extends Data.TaggedError("ProcessFailed")<{ readonly cause: unknown }> {}
+class ProcessFailed extends Data.TaggedError("ProcessFailed")<{ readonly cause: unknown }> {}
 
 /** Decodes an image in a process. Starts as many processes as there are images at the same time. */
 export type Decode = (bytes: Uint8Array, order: Order) => Effect.Effect<Answered, ProcessFailed>
@@ -74,7 +74,7 @@ interface Decoder {
 }
 
 const module = fileURLToPath(
-  new URL(import.meta.url.endsWith(".ts") ? "./process.ts" : "./process.js", import.meta.url)
+  new URL(import.meta.url.endsWith(".ts") ? "./decode.process.ts" : "./decode.process.js", import.meta.url)
 )
 
 /** Time after which a process without work ends. */
