@@ -35,7 +35,7 @@ const ours = Effect.fnUntraced(function*(keys: number, callers: number, { databa
   const url = yield* database
   const services = yield* Layer.build(KinoraServices.layer(url)).pipe(failingWith("Kinora does not start"))
   const rateLimit = yield* Effect.provideContext(RateLimit.RateLimit, services)
-  const hit = (n: number) => rateLimit.hit({ key: `key-${n % keys}`, limit })
+  const hit = (n: number) => rateLimit.hit({ key: `key-${n % keys}`, limit, mayWait: true })
   const round = Effect.andThen(
     tidy(url),
     Callers.ofEffects({ callers, seconds }, hit).pipe(failingWith("A hit failed"))

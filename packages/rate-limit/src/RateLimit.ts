@@ -41,10 +41,10 @@ export interface Hit {
   /** A whole number, at least 1. Default 1. */
   readonly cost?: number | undefined
   /**
-   * Whether `hit` counts once more what did not fit, after three times `RateLimitOptions.advance`, because processes give back
-   * what they took in advance after twice that time at the latest. In a window, the hits of a key wait in this process until
-   * the first one has waited, and at most as many as the limit allows. Inside a transaction none waits. `hitAll` and
-   * `peek` do not wait. Default false.
+   * Whether processes may take hits of the key in advance (`RateLimitOptions.advance`). Then `hit` counts once more what did
+   * not fit, after three times `advance`: all processes have given back what they took in advance after twice that time. In a
+   * window, the hits of a key wait in this process until the first one has waited, and at most as many as the limit
+   * allows. Inside a transaction none waits. `hitAll` and `peek` do not wait. Default false.
    */
   readonly mayWait?: boolean | undefined
 }
@@ -115,12 +115,13 @@ export interface RateLimitOptions {
    */
   readonly fullKeysMax?: number | undefined
   /**
-   * The time for which this process may keep hits that it took in advance. Default 0, none.
+   * The time for which this process may keep hits that it took in advance, of keys whose hits may wait (`Hit.mayWait`).
+   * Default 0, none.
    *
    * A process takes as many hits as a key had in this time, and at most half of what its window has left, so that most
    * hits of a busy key need no statement. Unused hits are given back after this time. Until then other processes count them
-   * as used: their `remaining` may be too low, and near the limit they may reject hits that fit later, unless these may
-   * wait (`Hit.mayWait`). No window accepts more hits than its limit.
+   * as used: their `remaining` may be too low, and they may reject hits that may not wait. No window accepts more hits than
+   * its limit.
    */
   readonly advance?: Duration.Input | undefined
   /** The maximum number of keys with hits that were taken in advance. Default 10,000. */

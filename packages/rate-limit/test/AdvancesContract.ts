@@ -5,6 +5,7 @@ import * as TestTime from "@kinora/testkit/TestTime"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Random, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Budget, RateLimit, RateLimitStore } from "../src/index.ts"
+import * as Process from "./Process.ts"
 import { ofDatabases, type Traits } from "./Traits.ts"
 
 const minute = 60_000
@@ -21,7 +22,7 @@ export const suite = <E>(
       Effect.gen(function*() {
         const { calls, hit } = yield* makeProcess
         for (let n = 1; n <= 2_000; n++) {
-          const { accepted, remaining } = yield* hit({ key: "busy", limit: 1_000_000 })
+          const { accepted, remaining } = yield* hit({ key: "busy", limit: 1_000_000, mayWait: true })
           assert.deepStrictEqual([accepted, remaining], [true, 1_000_000 - n])
         }
         assert.isAtMost(calls.take, 15)
@@ -30,7 +31,7 @@ export const suite = <E>(
     it.effect("do not need more than one statement in the time of an advance at a steady rate", () =>
       Effect.gen(function*() {
         const { calls, hit } = yield* makeProcess
-        const request = { key: "steady", limit: 1_000_000 }
+        const request = { key: "steady", limit: 1_000_000, mayWait: true }
         const second = Effect.forEach(
           Array.from({ length: 100 }),
           () => Effect.andThen(hit(request), TestTime.advance("10 millis")),
@@ -46,22 +47,23 @@ export const suite = <E>(
       Effect.gen(function*() {
         const busy = yield* makeProcess
         const other = yield* makeProcess
-        const request = { key: "half", limit: 100 }
+        const request = { key: "half", limit: 100, mayWait: true }
         for (let n = 0; n < 75; n++) yield* busy.hit(request)
         assert.strictEqual((yield* other.peek(request)).remaining, 25)
         const { take } = busy.calls
         for (let n = 0; n < 20; n++) yield* busy.hit(request)
         assert.strictEqual(busy.calls.take, take + 20)
         for (let n = 0; n < 5; n++) assert.isTrue((yield* other.hit(request)).accepted)
-        assert.isFalse((yield* other.hit(request)).accepted)
-        assert.isFalse((yield* busy.hit(request)).accepted)
+        for (const { hit } of [other, busy]) {
+          assert.isFalse((yield* hit({ ...request, mayWait: false })).accepted)
+        }
       }))
 
     it.effect("are given back when they expire", () =>
       Effect.gen(function*() {
         const busy = yield* makeProcess
         const other = yield* makeProcess
-        const request = { key: "expired", limit: 1_000 }
+        const request = { key: "expired", limit: 1_000, mayWait: true }
         for (let n = 0; n < 100; n++) yield* busy.hit(request)
         assert.strictEqual((yield* busy.peek(request)).remaining, 900)
         assert.isBelow((yield* other.peek(request)).remaining, 900)
@@ -76,7 +78,7 @@ export const suite = <E>(
       Effect.gen(function*() {
         const busy = yield* makeProcess
         const other = yield* makeProcess
-        const request = { key: "forgotten", limit: 1_000 }
+        const request = { key: "forgotten", limit: 1_000, mayWait: true }
         for (let n = 0; n < 100; n++) yield* busy.hit(request)
         assert.strictEqual(yield* busy.forget({ key: "forgotten" }), 1)
         assert.deepStrictEqual(
@@ -122,7 +124,7 @@ export const suite = <E>(
         const scope = yield* Scope.make()
         const busy = yield* Scope.provide(makeProcess, scope)
         const other = yield* makeProcess
-        const request = { key: "stopped", limit: 1_000 }
+        const request = { key: "stopped", limit: 1_000, mayWait: true }
         for (let n = 0; n < 100; n++) yield* busy.hit(request)
         yield* Scope.close(scope, Exit.void)
         assert.strictEqual((yield* other.peek(request)).remaining, 900)
@@ -132,7 +134,7 @@ export const suite = <E>(
       Effect.gen(function*() {
         const busy = yield* makeProcess
         const other = yield* makeProcess
-        const request = { key: "lost", limit: 1_000 }
+        const request = { key: "lost", limit: 1_000, mayWait: true }
         for (let n = 0; n < 100; n++) yield* busy.hit(request)
         busy.failing.add = true
         const { remaining } = yield* other.peek(request)
@@ -146,7 +148,7 @@ export const suite = <E>(
     it.effect("end with their minute", () =>
       Effect.gen(function*() {
         const { calls, hit } = yield* makeProcess
-        const request = { key: "minute end", limit: 1_000 }
+        const request = { key: "minute end", limit: 1_000, mayWait: true }
         yield* TestClock.setTime(10 * minute + 59_990)
         for (let n = 0; n < 100; n++) yield* hit(request)
         yield* TestClock.adjust("10 millis")
@@ -162,7 +164,7 @@ export const suite = <E>(
         Effect.gen(function*() {
           const { hit, peek, reserve, used } = yield* makeProcess
           const { atomically } = yield* UnitOfWork.UnitOfWork
-          const request = { key: "rolled back", limit: 1_000 }
+          const request = { key: "rolled back", limit: 1_000, mayWait: true }
           const amount = { key: "rolled back", limit: 100_000, amount: 10, advanceMax: 1_000 }
           for (let n = 0; n < 100; n++) {
             yield* hit(request)
@@ -181,9 +183,9 @@ export const suite = <E>(
     it.effect("are not spent by calls with a lower limit", () =>
       Effect.gen(function*() {
         const { hit } = yield* makeProcess
-        for (let n = 0; n < 100; n++) yield* hit({ key: "lowered", limit: 1_000 })
+        for (let n = 0; n < 100; n++) yield* hit({ key: "lowered", limit: 1_000, mayWait: true })
         for (const _ of [1, 2]) assert.isFalse((yield* hit({ key: "lowered", limit: 100 })).accepted)
-        assert.isTrue((yield* hit({ key: "lowered", limit: 1_000 })).accepted)
+        assert.isTrue((yield* hit({ key: "lowered", limit: 1_000, mayWait: true })).accepted)
       }))
 
     it.effect("never exceed a limit, and grant all of it, over several processes", () =>
@@ -193,30 +195,20 @@ export const suite = <E>(
           Effect.gen(function*() {
             const processes = yield* Effect.forEach([1, 2, 3], () => makeProcess)
             yield* TestClock.setTime((100 + seed) * minute)
-            const request = { key: `random ${seed}`, limit: 300 }
-            let accepted = 0
+            const request = { key: `random ${seed}`, limit: 300, mayWait: true }
+            const { accepted, begin, end } = Process.makeTally(request)
             for (let step = 0; step < 20; step++) {
               const process = processes[yield* Random.nextIntBetween(0, 2, { halfOpen: false })]!
-              const hits = Array.from({ length: yield* Random.nextIntBetween(1, 40) })
-              const concurrency = yield* Random.nextIntBetween(1, 8)
-              const verdicts = yield* Effect.forEach(hits, () => process.hit(request), { concurrency })
-              accepted += verdicts.filter((verdict) => verdict.accepted).length
-              assert.isAtMost(accepted, request.limit)
+              yield* begin(process, yield* Random.nextIntBetween(1, 40), yield* Random.nextIntBetween(1, 8))
               yield* TestTime.advance(`${yield* Random.nextIntBetween(0, 700)} millis`)
+              assert.isAtMost(accepted(), request.limit)
             }
             // All advances are given back, so the minute grants the rest.
             yield* TestTime.advance("3 seconds")
-            for (const process of processes) {
-              const verdicts = yield* Effect.forEach(
-                Array.from({ length: request.limit }),
-                () => process.hit(request),
-                {
-                  concurrency: "unbounded"
-                }
-              )
-              accepted += verdicts.filter((verdict) => verdict.accepted).length
-            }
-            assert.strictEqual(accepted, request.limit)
+            for (const process of processes) yield* begin(process, request.limit)
+            yield* TestTime.advance("3 seconds")
+            yield* end
+            assert.strictEqual(accepted(), request.limit)
           }).pipe(Effect.scoped, Random.withSeed(seed)),
         { discard: true }
       ))

@@ -1,5 +1,5 @@
 /** Processes that share a store. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Fiber, Layer } from "effect"
 import * as RateLimit from "../src/RateLimit.ts"
 import { RateLimitStore } from "../src/RateLimitStore.ts"
 
@@ -17,3 +17,28 @@ export const make = Effect.fnUntraced(function*(options: RateLimit.RateLimitOpti
   )
   return { ...Context.get(context, RateLimit.RateLimit), calls }
 })
+
+/** Counts the accepted hits of calls that run in the background, since a hit that may wait needs time to pass. */
+export const makeTally = (request: RateLimit.Hit) => {
+  const calls: Array<Fiber.Fiber<void, unknown>> = []
+  let accepted = 0
+  return {
+    accepted: () => accepted,
+
+    /** Begins a number of hits in a process. */
+    begin: Effect.fnUntraced(function*(
+      { hit }: Pick<RateLimit.RateLimit["Service"], "hit">,
+      hits: number,
+      concurrency: number = hits
+    ) {
+      const one = Effect.map(hit(request), (verdict) => {
+        if (verdict.accepted) accepted++
+      })
+      const all = Effect.forEach(Array.from({ length: hits }), () => one, { concurrency, discard: true })
+      calls.push(yield* Effect.forkChild(all, { startImmediately: true }))
+    }),
+
+    /** Waits until all hits have ended. */
+    end: Effect.suspend(() => Fiber.joinAll(calls))
+  }
+}

@@ -22,7 +22,7 @@ export const suite = <E>(
         Effect.gen(function*() {
           yield* TestClock.setTime((1_000 + seed) * minute)
           const { hit } = yield* makeProcess
-          const request = { key: `own ${seed}`, limit: 60 }
+          const request = { key: `own ${seed}`, limit: 60, mayWait: true }
           yield* hit(request)
           // Some hits come while others are counted.
           const late = Effect.flatMap(
@@ -30,8 +30,18 @@ export const suite = <E>(
             (turns) => Effect.repeat(Effect.yieldNow, { times: turns })
           )
           assert.strictEqual(accepted(yield* together(59, Effect.andThen(late, hit(request)))), 59)
-          assert.isFalse((yield* hit(request)).accepted)
+          assert.isFalse((yield* hit({ ...request, mayWait: false })).accepted)
         }).pipe(Effect.scoped, Random.withSeed(seed)), { discard: true }))
+
+    it.effect("are not needed by keys whose hits may not wait, since no process takes any in advance", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(1_500 * minute)
+        const [busy, other] = [yield* makeProcess, yield* makeProcess]
+        const request = { key: "exact", limit: 100 }
+        for (let n = 0; n < 30; n++) yield* busy.hit(request)
+        assert.strictEqual(accepted(yield* together(70, other.hit(request))), 70)
+        assert.strictEqual(busy.calls.take, 30)
+      }))
 
     it.effect("end when other processes have given back what they took in advance", () =>
       Effect.gen(function*() {
@@ -45,7 +55,7 @@ export const suite = <E>(
         assert.isUndefined(waiting.pollUnsafe())
         yield* TestTime.advance("100 millis")
         assert.strictEqual(accepted(yield* Fiber.join(waiting)), 70)
-        assert.isFalse((yield* other.hit(request)).accepted)
+        assert.isFalse((yield* other.hit({ ...request, mayWait: false })).accepted)
       }))
 
     it.effect("begin once per window and key, with as many hits as the limit allows", () =>
@@ -107,7 +117,7 @@ export const suite = <E>(
       Effect.gen(function*() {
         yield* TestClock.setTime(5_000 * minute)
         const { hit, peek } = yield* Process.make({ advance: "1 second", peekAge: "10 seconds" })
-        const request = { key: "peeked", limit: 1_000 }
+        const request = { key: "peeked", limit: 1_000, mayWait: true }
         for (let n = 0; n < 100; n++) yield* hit(request)
         const remaining = Effect.map(peek(request), ({ remaining }) => remaining)
         assert.strictEqual(yield* remaining, 900)

@@ -23,6 +23,7 @@ interface Hit {
   readonly cost?: number | undefined
   readonly window?: Duration.Input | undefined
   readonly algorithm?: Algorithm | undefined
+  readonly mayWait?: boolean | undefined
 }
 
 /** The kinds of counters of hits. A call that counts in several locks them in this order. */
@@ -39,10 +40,14 @@ export interface Placed {
  * its window and the number of its parts, since these belong to what is stored. Throws a `TypeError` for a window that a
  * limit cannot have, and for an unknown algorithm.
  */
-export const placedOf = ({ algorithm = "fixedWindow", cost = 1, key, limit, window }: Hit): Placed => {
+export const placedOf = (
+  { algorithm = "fixedWindow", cost = 1, key, limit, mayWait = false, window }: Hit
+): Placed => {
   const length = window === undefined ? minute.length : lengthOf(window)
+  // An advance would count at the time at which it was taken, so a sliding window has none.
+  const advanceMax = mayWait && algorithm === "fixedWindow" ? limit : 0
   if (algorithm === "fixedWindow" && length === minute.length) {
-    return { kind: "minute", take: { key, window: minute, limit, cost, advanceMax: limit } }
+    return { kind: "minute", take: { key, window: minute, limit, cost, advanceMax } }
   }
   if (algorithm === "tokenBucket") {
     if (limit * length > Buckets.productMax) {
@@ -52,8 +57,6 @@ export const placedOf = ({ algorithm = "fixedWindow", cost = 1, key, limit, wind
   }
   if (!Object.hasOwn(partsOf, algorithm)) throw new TypeError(`Unknown algorithm "${algorithm}"`)
   const parts = partsOf[algorithm]
-  // An advance would count at the time at which it was taken, so a sliding window has none.
-  const advanceMax = algorithm === "fixedWindow" ? limit : 0
   return {
     kind: "window",
     take: { key: `${length}/${parts}/${key}`, window: { length, parts }, limit, cost, advanceMax }
