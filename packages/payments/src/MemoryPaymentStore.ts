@@ -1,5 +1,5 @@
 /** Stores payments in the memory of the process, for tests and for hosts that keep nothing. */
-import { UnitOfWork } from "@kinora/persistence"
+import { DatabaseTime, UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { Payment, PaymentId } from "./Payment.ts"
 import { pauseMinutes, PaymentStore } from "./PaymentStore.ts"
@@ -22,7 +22,11 @@ export const layer: Layer.Layer<PaymentStore, never, UnitOfWork.MemoryBackend> =
       lockAccount: () => Effect.void,
       countOpen: (account) =>
         access(() => payments().filter((payment) => payment.account === account && payment.status === "open").length),
-      insert: (payment, dueAt) => access(() => rows.set(payment.id, { payment, dueAt, looks: 0 })),
+      insert: (payment) =>
+        Effect.flatMap(DatabaseTime.inMemory, (now) =>
+          access(() => {
+            rows.set(payment.id, { payment, dueAt: DateTime.add(now, { minutes: pauseMinutes.first }), looks: 0 })
+          })),
       find,
       lock: find,
       saveCheckout: (id, { expiresAt, reference }) =>
@@ -40,20 +44,21 @@ export const layer: Layer.Layer<PaymentStore, never, UnitOfWork.MemoryBackend> =
             .toSorted((a, b) => a.id < b.id ? 1 : -1)
             .slice(0, limit)
         ),
-      claimDue: ({ limit, now, provider }) =>
-        access(() => {
-          const due = Array.from(rows.values())
-            .filter(({ dueAt, payment }) =>
-              payment.status === "open" && payment.provider === provider && DateTime.isLessThanOrEqualTo(dueAt, now)
-            )
-            .toSorted((a, b) => DateTime.Order(a.dueAt, b.dueAt))
-            .slice(0, limit)
-          for (const { looks, payment } of due) {
-            const minutes = Math.min(pauseMinutes.first * 2 ** looks, pauseMinutes.max)
-            rows.set(payment.id, { payment, looks: looks + 1, dueAt: DateTime.add(now, { minutes }) })
-          }
-          return due.map(({ payment }) => payment)
-        }),
+      claimDue: ({ limit, provider }) =>
+        Effect.flatMap(DatabaseTime.inMemory, (now) =>
+          access(() => {
+            const due = Array.from(rows.values())
+              .filter(({ dueAt, payment }) =>
+                payment.status === "open" && payment.provider === provider && DateTime.isLessThanOrEqualTo(dueAt, now)
+              )
+              .toSorted((a, b) => DateTime.Order(a.dueAt, b.dueAt))
+              .slice(0, limit)
+            for (const { looks, payment } of due) {
+              const minutes = Math.min(pauseMinutes.first * 2 ** looks, pauseMinutes.max)
+              rows.set(payment.id, { payment, looks: looks + 1, dueAt: DateTime.add(now, { minutes }) })
+            }
+            return due.map(({ payment }) => payment)
+          })),
       deleteSettled: (before, limit) =>
         access(() => {
           const old = payments()

@@ -15,7 +15,6 @@ export interface Settlement {
 /** Which open payments are due for a look at the provider. */
 export interface DueQuery {
   readonly provider: string
-  readonly now: DateTime.Utc
   readonly limit: number
 }
 
@@ -27,8 +26,8 @@ export class PaymentStore extends Context.Service<PaymentStore, {
   /** Returns the number of open payments of an account. */
   readonly countOpen: (account: string) => Effect.Effect<number, StorageError.StorageError>
 
-  /** Inserts a payment that is due for the first time at `dueAt`. */
-  readonly insert: (payment: Payment, dueAt: DateTime.Utc) => Effect.Effect<void, StorageError.StorageError>
+  /** Inserts a payment that is due for the first time after the first pause, by the clock of the storage. */
+  readonly insert: (payment: Payment) => Effect.Effect<void, StorageError.StorageError>
 
   readonly find: (id: PaymentId) => Effect.Effect<Option.Option<Payment>, StorageError.StorageError>
 
@@ -49,7 +48,7 @@ export class PaymentStore extends Context.Service<PaymentStore, {
 
   /**
    * Returns open payments that are due, the longest due first, and makes each due again after a pause that doubles with
-   * each call, from 10 minutes to 6 hours. Skips payments that another unit has locked.
+   * each call, from 10 minutes to 6 hours, by the clock of the storage. Skips payments that another unit has locked.
    */
   readonly claimDue: (query: DueQuery) => Effect.Effect<ReadonlyArray<Payment>, StorageError.StorageError>
 

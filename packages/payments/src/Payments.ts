@@ -12,7 +12,7 @@ import * as MemoryPaymentStore from "./MemoryPaymentStore.ts"
 import { type Payment, PaymentId, type PaymentQuery } from "./Payment.ts"
 import * as PaymentProvider from "./PaymentProvider.ts"
 import * as PaymentsError from "./PaymentsError.ts"
-import { pauseMinutes, PaymentStore } from "./PaymentStore.ts"
+import { PaymentStore } from "./PaymentStore.ts"
 import * as SqlPaymentStore from "./SqlPaymentStore.ts"
 
 export type { Decision }
@@ -120,7 +120,7 @@ const make = Effect.fnUntraced(function*(options: PaymentsOptions) {
 
     claimDue: Effect.fn("Payments.claimDue")(function*(limit: number) {
       if (provider.name === undefined) return []
-      return yield* store.claimDue({ provider: provider.name, now: yield* DateTime.now, limit })
+      return yield* store.claimDue({ provider: provider.name, limit })
     }),
 
     look: makeLook(provider),
@@ -203,7 +203,6 @@ const makeReserve = (
       if ((yield* store.countOpen(account)) >= openMax) {
         return yield* refuse(new PaymentsError.TooManyPayments({ openMax }))
       }
-      const now = yield* DateTime.now
       const payment: Payment = {
         id: yield* PaymentId.make,
         account,
@@ -212,11 +211,11 @@ const makeReserve = (
         providerReference: Option.none(),
         status: "open",
         isCredited: false,
-        createdAt: now,
+        createdAt: yield* DateTime.now,
         expiresAt: Option.none(),
         settledAt: Option.none()
       }
-      yield* store.insert(payment, DateTime.add(now, { minutes: pauseMinutes.first }))
+      yield* store.insert(payment)
       return payment
     },
     Effect.provideService(SecureRandom.SecureRandom, random),

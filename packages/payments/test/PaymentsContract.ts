@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
+import { DatabaseTime, UnitOfWork } from "@kinora/persistence"
+import * as SkewedClock from "@kinora/testkit/SkewedClock"
 import { Context, DateTime, Duration, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
@@ -190,6 +191,26 @@ export const suite = <E>(
           yield* TestClock.adjust("1 millis")
           assert.deepStrictEqual(yield* claimed, [id], `after ${minutes} minutes`)
           assert.deepStrictEqual(yield* claimed, [])
+        }
+      }))
+
+    it.effect("pauses by the clock of the storage, also between hosts with other clocks", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(Date.UTC(2060, 0))
+        const onHost = (millis: number) => SkewedClock.onHost(DatabaseTime.DatabaseClock, millis)
+        const host = yield* makeHost()
+        yield* Effect.repeat(host.claimDue(1_000), { while: (claimed) => claimed.length > 0 })
+        const { id } = yield* onHost(-120_000)(open(host, "acct-skew"))
+        const claimed = (ahead: number) =>
+          Effect.map(
+            onHost(ahead)(host.claimDue(1_000)),
+            (page) => page.filter(({ account }) => account === "acct-skew").map(({ id }) => id)
+          )
+        for (const minutes of [10, 10, 20]) {
+          yield* TestClock.adjust(Duration.millis(minutes * 60_000 - 1))
+          assert.deepStrictEqual(yield* claimed(120_000), [], `before ${minutes} minutes`)
+          yield* TestClock.adjust("1 millis")
+          assert.deepStrictEqual(yield* claimed(-120_000), [id], `after ${minutes} minutes`)
         }
       }))
 

@@ -1,6 +1,6 @@
 /** Statements on payments: the methods of the store. */
-import { Deletion, Rows } from "@kinora/persistence"
-import { DateTime, Effect, Option, Schema } from "effect"
+import { DatabaseTime, Deletion, Rows } from "@kinora/persistence"
+import { DateTime, Duration, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Payment, PaymentId, type PaymentQuery, PaymentStatus } from "../../Payment.ts"
 import { type DueQuery, pauseMinutes, type Settlement } from "../../PaymentStore.ts"
@@ -20,18 +20,19 @@ export const countOpen = (sql: SqlClient.SqlClient, account: string) =>
   `.pipe(Rows.decodeCount)
 
 /** Inserts a payment. */
-export const insert = (sql: SqlClient.SqlClient, payment: Payment, dueAt: DateTime.Utc) =>
-  sql`
-    INSERT INTO payments_payment (
-      id, account, cents, provider, provider_reference, status, is_credited, created_at, expires_at, settled_at, due_at
-    )
-    VALUES (
-      ${PaymentId.toUuid(payment.id)}, ${payment.account}, ${payment.cents}, ${payment.provider},
-      ${Option.getOrNull(payment.providerReference)}, ${payment.status}, ${payment.isCredited},
-      ${DateTime.toDate(payment.createdAt)}, ${dateOf(payment.expiresAt)}, ${dateOf(payment.settledAt)},
-      ${DateTime.toDate(dueAt)}
-    )
-  `.pipe(Effect.asVoid)
+export const insert = (sql: SqlClient.SqlClient, payment: Payment) =>
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
+      INSERT INTO payments_payment (
+        id, account, cents, provider, provider_reference, status, is_credited, created_at, expires_at, settled_at, due_at
+      )
+      VALUES (
+        ${PaymentId.toUuid(payment.id)}, ${payment.account}, ${payment.cents}, ${payment.provider},
+        ${Option.getOrNull(payment.providerReference)}, ${payment.status}, ${payment.isCredited},
+        ${DateTime.toDate(payment.createdAt)}, ${dateOf(payment.expiresAt)}, ${dateOf(payment.settledAt)},
+        ${DatabaseTime.after(now, Duration.minutes(pauseMinutes.first))}
+      )
+    `).pipe(Effect.asVoid)
 
 /** Finds a payment by id. */
 export const find = (sql: SqlClient.SqlClient, id: PaymentId) =>
@@ -80,26 +81,27 @@ export const list = (sql: SqlClient.SqlClient, { account, after, limit }: Paymen
   `.pipe(decodePayments, Effect.map((rows) => rows.map(toPayment)))
 
 /** Claims open payments that are due, and makes them due later. */
-export const claimDue = (sql: SqlClient.SqlClient, { limit, now, provider }: DueQuery) =>
-  sql`
-    WITH due AS (
-      SELECT id AS due_id, due_at AS was_due_at
-      FROM payments_payment
-      WHERE status = 'open' AND provider = ${provider} AND due_at <= ${DateTime.toDate(now)}
-      ORDER BY due_at
-      LIMIT ${limit}
-      FOR UPDATE SKIP LOCKED
-    ), claimed AS (
-      UPDATE payments_payment
-      SET looks = looks + 1,
-        due_at = ${DateTime.toDate(now)}::timestamptz + interval '1 minute' *
-          least(${pauseMinutes.first}::int4 * power(2, least(looks, 20)), ${pauseMinutes.max}::int4)
-      FROM due
-      WHERE id = due_id
-      RETURNING ${columns(sql)}, was_due_at
-    )
-    SELECT * FROM claimed ORDER BY was_due_at
-  `.pipe(decodePayments, Effect.map((rows) => rows.map(toPayment)))
+export const claimDue = (sql: SqlClient.SqlClient, { limit, provider }: DueQuery) =>
+  Effect.flatMap(DatabaseTime.now, (now) =>
+    sql`
+      WITH due AS (
+        SELECT id AS due_id, due_at AS was_due_at
+        FROM payments_payment
+        WHERE status = 'open' AND provider = ${provider} AND due_at <= ${now}
+        ORDER BY due_at
+        LIMIT ${limit}
+        FOR UPDATE SKIP LOCKED
+      ), claimed AS (
+        UPDATE payments_payment
+        SET looks = looks + 1,
+          due_at = ${now} + interval '1 minute' *
+            least(${pauseMinutes.first}::int4 * power(2, least(looks, 20)), ${pauseMinutes.max}::int4)
+        FROM due
+        WHERE id = due_id
+        RETURNING ${columns(sql)}, was_due_at
+      )
+      SELECT * FROM claimed ORDER BY was_due_at
+    `).pipe(decodePayments, Effect.map((rows) => rows.map(toPayment)))
 
 /** Deletes payments that ended before `before`. */
 export const deleteSettled = (sql: SqlClient.SqlClient, before: DateTime.Utc, limit: number) =>
