@@ -29,6 +29,14 @@ export const Pause = Context.Reference<(interval: Duration.Input) => Effect.Effe
 )
 
 /**
+ * The time in which one call of `run` has to end. Then it is interrupted, which counts as a failure: the sweep runs again after
+ * its interval. Default 5 minutes.
+ */
+export const Deadline = Context.Reference<Duration.Input>("@kinora/persistence/Sweep/Deadline", {
+  defaultValue: () => Duration.minutes(5)
+})
+
+/**
  * Runs a sweep at the interval while the layer lives. Logs failures and continues. Dies when
  * it is built if `limit` is not a whole number from 1 to `limitMax`.
  */
@@ -88,7 +96,7 @@ const sleepVaried = (interval: Duration.Input) =>
   )
 
 const sweep = <R>({ limit, name, run }: SweepOptions<R>): Effect.Effect<void, never, R> =>
-  Effect.suspend(() => run(limit)).pipe(
+  Effect.flatMap(Deadline, (deadline) => Effect.timeout(run(limit), deadline)).pipe(
     Effect.repeat({ while: (count) => count >= limit }),
     // Interruptions inside of `run` too. The interruption of this fiber ends the sweep regardless.
     Effect.catchCause((cause) => Effect.logWarning(`The sweep of ${name} failed, retrying after the interval`, cause)),

@@ -49,6 +49,20 @@ it.effect("continues after a failure", () =>
     assert.isAtLeast(yield* Queue.size(calls), 2)
   }).pipe(Effect.scoped))
 
+it.effect("interrupts a run at the deadline, and runs again after the interval", () =>
+  Effect.gen(function*() {
+    const events = yield* Queue.unbounded<string>()
+    const run = Effect.andThen(Queue.offer(events, "run"), Effect.never).pipe(
+      Effect.onInterrupt(() => Queue.offer(events, "interrupted"))
+    )
+    const hanging = Sweep.layer({ name: "test rows", interval: "1 minute", limit: 10, run: () => run })
+    yield* Layer.build(hanging).pipe(Effect.provideService(Sweep.Deadline, "10 minutes"))
+    yield* TestClock.adjust("10 minutes")
+    assert.deepStrictEqual(yield* Queue.takeAll(events), ["run"])
+    yield* TestClock.adjust("3 minutes")
+    assert.deepStrictEqual(yield* Queue.takeAll(events), ["interrupted", "run"])
+  }).pipe(Effect.scoped))
+
 it.effect("waits with the overridden pause", () =>
   Effect.gen(function*() {
     const pauses = yield* Queue.unbounded<unknown>()
