@@ -29,7 +29,7 @@ export interface Round {
   readonly databaseMicros?: number
   /** Processor time of a job, user and system, in seconds. */
   readonly cpuSeconds?: number
-  /** Maximum resident memory of the process since it started, in MiB. */
+  /** Maximum resident memory of the process and its children since it started, in MiB. */
   readonly peakMebibytes?: number
 }
 

@@ -41,7 +41,7 @@ export const makeMeasured = (options: ServerProcessOptions) =>
     measure: ask(started.child, "measure", Measurement)
   }))
 
-/** Delays of the event loop in milliseconds, processor time and maximum resident memory of a process. See `probe.ts`. */
+/** Delays of the event loop in milliseconds, processor time, and maximum resident memory with that of children. See `probe.ts`. */
 const Measurement = Schema.Struct({
   p50: Schema.Number,
   p99: Schema.Number,

@@ -1,0 +1,30 @@
+/** Memory of processes, as Linux counts it. */
+import { readFileSync } from "node:fs"
+
+/**
+ * Returns the resident memory of a process and its children, in bytes. Pages that several of them share count once for each.
+ * Returns 0 on systems without `/proc`.
+ */
+export const residentBytesOfTree = (parent: number): number =>
+  [parent, ...childrenOf(parent)].reduce((sum, pid) => sum + residentBytesOf(pid), 0)
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const childrenOf = (pid: number): ReadonlyArray<number> =>
+  read(`/proc/${pid}/task/${pid}/children`).split(" ").filter((text) => text !== "").map(Number)
+
+const residentBytesOf = (pid: number): number => {
+  const [, kibibytes = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`)) ?? []
+  return Number(kibibytes) * 1024
+}
+
+/** A process can end at any time. */
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}
