@@ -1,6 +1,7 @@
 /** Commands that run hosts, as processes: signals and exit codes are part of them. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, inject, it } from "@effect/vitest"
 import * as MemoryDirectory from "@kinora/testkit/MemoryDirectory"
+import * as PgliteDump from "@kinora/testkit/PgliteDump"
 import * as TestDatabase from "@kinora/testkit/TestDatabase"
 import { Effect, Schema } from "effect"
 import { execFile, spawn } from "node:child_process"
@@ -41,7 +42,7 @@ describe.concurrent("a host", { timeout: 300_000 }, () => {
   it.live("is prepared by `migrate`, served by `serve` until a signal, and not shared with another command", () =>
     Effect.gen(function*() {
       const directory = yield* temporary
-      yield* TestDatabase.unpackPglite(join(directory, "data", "database"))
+      yield* Effect.promise(() => PgliteDump.unpack(inject("pgliteDump"), join(directory, "data", "database")))
       const migrated = yield* run(directory, {}, "migrate")
       assert.deepInclude(migrated, { code: 0, errors: "" })
       assert.match(migrated.output, /^The schema is up to date: accounts, .*webhooks/)

@@ -11,7 +11,7 @@ export const databases = ["PGlite", "Postgres"] as const
 export const makeSite = (database: Database, models?: ReadonlyArray<ModelInput>) =>
   Effect.flatMap(
     databaseUrlOf(database),
-    (databaseUrl) => Site.make({ databaseUrl, models, pgliteDump: inject("pgliteDump") })
+    (databaseUrl) => Site.make({ databaseUrl, models, pgliteDump: inject("hostPgliteDump") })
   )
 
 /** A site on which the first host initialises the database, as users see it. */

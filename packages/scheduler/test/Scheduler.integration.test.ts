@@ -59,7 +59,7 @@ for (const [name, database] of TestDatabase.all) {
   })
 }
 
-crowd("Postgres", over(TestDatabase.postgres), 10_000)
+crowd("Postgres", over(TestDatabase.postgres), 4_000)
 // PGlite runs the same statements on one connection, so its transactions never overlap. What overlaps on Postgres cannot
 // here: the turns only cover every kind.
 crowd("PGlite", over(TestDatabase.pglite), 1_000)

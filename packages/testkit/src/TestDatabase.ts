@@ -68,11 +68,11 @@ export const postgresUrl: Effect.Effect<string, SqlError.SqlError, Scope.Scope> 
 export const pglite: TestDatabase = PgliteClient.layerFrom(EmptyPglite.acquire).pipe(onLiveClock)
 
 /**
- * Unpacks the dump of the run into a directory, which need not exist. Spares a host of a test the initialisation of its
- * embedded database, which costs four seconds of processor time.
+ * Unpacks the dump for hosts into a directory, which need not exist. Spares a host of a test the initialisation of its
+ * embedded database, which costs four seconds of processor time, and in most runs the migrations, which cost one.
  */
 export const unpackPglite = (directory: string): Effect.Effect<void> =>
-  Effect.promise(() => PgliteDump.unpack(inject("pgliteDump"), directory))
+  Effect.promise(() => PgliteDump.unpack(inject("hostPgliteDump"), directory))
 
 /**
  * Both databases, with their names in test titles, and the number of concurrent callers with which a suite tests

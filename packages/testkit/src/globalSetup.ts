@@ -23,6 +23,7 @@ export default async function(project: TestProject): Promise<() => Promise<void>
   process.stdout.write(`Postgres for tests: ${server.value.description}\n`)
   project.provide("postgresUrl", server.value.url)
   project.provide("pgliteDump", dump.value)
+  project.provide("hostPgliteDump", dump.value)
   return () => stop(server.value, directory)
 }
 

@@ -61,7 +61,7 @@ export const runInMemory = (sections: Sections): void => {
 
 /** Runs the cases concurrently on a server on PGlite. */
 export const runOnPglite = (sections: Sections): void => {
-  const shared = sharedStage(() => ProcessStage.startPglite(inject("pgliteDump")))
+  const shared = sharedStage(() => ProcessStage.startPglite(inject("hostPgliteDump")))
   const run = runOn(shared)
   describe.concurrent("PGlite", () =>
     describeEach("PGlite", sections, {

@@ -7,6 +7,8 @@ declare module "vitest" {
     readonly postgresUrl: string
     /** File with a dump of an empty PGlite. Loading it is five times as fast as initialising one. */
     readonly pgliteDump: string
+    /** The same for the data directory of a host. Contains the tables of hosts if a global setup has migrated it. */
+    readonly hostPgliteDump: string
   }
 }
 
