@@ -77,6 +77,12 @@ const module = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "./decode.process.ts" : "./decode.process.js", import.meta.url)
 )
 
+/**
+ * Lets glibc return to the system what an image needed. Nothing of the environment of this process, which can contain
+ * secrets.
+ */
+const environment = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_ARENA_MAX: "1" }
+
 /** Time after which a process without work ends. */
 const idleMax = Duration.minutes(1)
 
@@ -90,8 +96,7 @@ const resultBytesMax = 1024 ** 3
 const complaintMax = 2000
 
 const start = (program: string): Decoder => {
-  // The environment can contain secrets.
-  const child = spawn(program, [module], { stdio: ["pipe", "pipe", "pipe"], env: {} })
+  const child = spawn(program, ["--expose-gc", module], { stdio: ["pipe", "pipe", "pipe"], env: environment })
   // Requests and other images come first.
   putLast(child.pid, constants.priority.PRIORITY_LOW)
   // If the process does not read, its end says why.

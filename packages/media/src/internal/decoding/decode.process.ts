@@ -24,4 +24,6 @@ Work.confine()
 for await (const { data: file, message } of Frames.read(process.stdin, Infinity)) {
   const [answer, data = new Uint8Array()] = await answerTo(message as Order, file)
   Frames.write(process.stdout, { message: answer, data })
+  // Nothing refers to the file and the result any more when they were passed on. Together they can have 100 MiB.
+  setImmediate(() => globalThis.gc?.())
 }
