@@ -78,7 +78,7 @@ const module = fileURLToPath(
 )
 
 /**
- * Lets glibc return to the system what an image needed. Nothing of the environment of this process, which can contain
+ * The environment of a process: with these, glibc returns to the system what an image needed. That of this process can contain
  * secrets.
  */
 const environment = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_ARENA_MAX: "1" }
