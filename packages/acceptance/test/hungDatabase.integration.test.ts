@@ -9,6 +9,7 @@ import * as Program from "../src/Program.ts"
 import * as Site from "../src/Site.ts"
 import * as Starvation from "../src/Starvation.ts"
 import * as StopTime from "../src/StopTime.ts"
+import { png } from "./conformance/pictures.ts"
 import * as FrozenPostgres from "./frozenPostgres.ts"
 
 const model = Drill.model({ id: "drill" })
@@ -54,6 +55,20 @@ it.live(
 )
 
 it.live(
+  "stops in time while a connection to the database hangs",
+  () =>
+    Effect.gen(function*() {
+      const databaseUrl = yield* TestDatabase.postgresUrl
+      const proxy = yield* TcpProxy.make(databaseUrl)
+      const drill = yield* makeDrill({ databaseUrl, urlOfServer: proxy.url })
+      yield* proxy.hangNext
+      yield* drill.stops
+      yield* drill.booksAreSound
+    }),
+  { timeout: 300_000 }
+)
+
+it.live(
   "responds to every request while Postgres is suspended, recovers, and stops in time",
   () =>
     Effect.gen(function*() {
@@ -61,7 +76,10 @@ it.live(
       const drill = yield* makeDrill({ databaseUrl: postgres.url, urlOfServer: postgres.url })
 
       yield* postgres.freeze
-      assert.deepStrictEqual(Array.from(yield* drill.observe(frozenMillis)), [503])
+      const statuses = yield* drill.observe(frozenMillis)
+      // A range of a result that was read a moment ago needs no statement.
+      statuses.delete(206)
+      assert.deepStrictEqual(Array.from(statuses), [503])
       yield* postgres.thaw
       yield* drill.recovers
 
@@ -85,11 +103,28 @@ const makeDrill = Effect.fnUntraced(
     const server = yield* Program.startServer({ ...site.environment, KINORA_DATABASE_URL: urlOfServer })
     const clients = accounts.map(({ key }) => Client.make(server.baseUrl, key))
 
+    const ended = yield* Effect.forEach(
+      clients,
+      (client) => Effect.flatMap(client.createJob({ model: model.id }), ({ id }) => client.awaitEnd(id))
+    )
     let sent = 0
-    const requestsOf = (client: Client.Client) => [
-      Effect.suspend(() => client.create({ model: model.id, prompt: `lake ${sent++}` })),
-      client.request("/v1/account")
-    ]
+    const requestsOf = (client: Client.Client, n: number) => {
+      const job = `/v1/generations/${ended[n]!.id}`
+      return [
+        Effect.suspend(() => client.create({ model: model.id, prompt: `lake ${sent++}` })),
+        Effect.suspend(() =>
+          client.request("/v1/images/generations", {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ plan: "credits", model: model.id, prompt: `picture ${sent++}` })
+          })
+        ),
+        client.request("/v1/uploads", { method: "POST", headers: { "content-type": "image/png" }, body: png(8, 8) }),
+        client.request(`${job}?wait=1`),
+        client.request(`${job}/content`, { headers: { range: "bytes=0-0" } }),
+        client.request("/v1/account")
+      ]
+    }
     const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) => Starvation.timed([server.pid, process.pid], effect)
     const round = Effect.forEach(clients.flatMap(requestsOf), timed, { concurrency: "unbounded" })
     const isNormal = Effect.map(round, (answers) => answers.every(({ result }) => result.status < 500))
@@ -104,7 +139,7 @@ const makeDrill = Effect.fnUntraced(
         const observeRound = Effect.map(round, (answers) => {
           for (const { millis, result } of answers) {
             assert.isBelow(millis, requestMillis)
-            assert.include([200, 201, 429, 503], result.status, new TextDecoder().decode(result.bytes))
+            assert.include([200, 201, 206, 429, 503], result.status, new TextDecoder().decode(result.bytes))
             if (result.status === 503) assert.isTrue(result.headers.has("retry-after"))
             statuses.add(result.status)
           }
