@@ -30,6 +30,9 @@ export interface HostsOptions {
   readonly skews: ReadonlyArray<number>
 }
 
+/** The maximum number of calls of a story that can hang, one after the other. */
+const hangsMax = 18 * 6
+
 /** No host runs at first. When the scope closes, all are killed. */
 export const make = Effect.fnUntraced(function*({ database, skews, surroundings }: HostsOptions) {
   const time = yield* VirtualTime
@@ -78,7 +81,9 @@ export const make = Effect.fnUntraced(function*({ database, skews, surroundings 
       while (hosts.size > 0) yield* end(0, "stop")
       // Drains wait for running jobs, and for calls that hang.
       yield* time.advance("30 seconds")
-      for (const fiber of stopping) yield* Fiber.await(fiber)
+      // Connections close in real time. The calls of a host that was stopped with faults hang one after the other.
+      const later = Effect.repeat(time.advance("30 seconds"), { times: hangsMax })
+      yield* Effect.race(Effect.forEach(stopping, Fiber.await), Effect.andThen(later, Effect.never))
       stopping.clear()
     })
   }
