@@ -2,8 +2,8 @@
  * A `SqlClient` whose statements and commits fail as `Faults` say. The statements run on the
  * surrounding client, so a commit whose response is lost has taken effect.
  */
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Scope } from "effect"
+import { PgClient, type PgPool } from "@effect/sql-pg"
+import { Effect, Layer, Scope, Semaphore } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import * as Faults from "./Faults.ts"
@@ -14,6 +14,19 @@ export interface FaultySqlClientOptions {
   readonly faults?: Faults.Faults | undefined
   /** Runs the statements that reach the database. A clock of a test stands still meanwhile. Default: runs them. */
   readonly still?: (<A, E, R>(statement: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>) | undefined
+  /**
+   * The sessions of transactions that share network writes, with the same faults, and `Pipelining.over` of
+   * `@kinora/persistence`, which depends on this package. Default: transactions send one statement at a time.
+   */
+  readonly pipelining?: {
+    readonly pool: Pool
+    readonly over: (client: SqlClient.SqlClient, pool: Pool) => SqlClient.SqlClient
+  } | undefined
+}
+
+/** The used part of a pool of sessions. */
+export interface Pool {
+  readonly get: Effect.Effect<Session, SqlError.SqlError, Scope.Scope>
 }
 
 /**
@@ -32,7 +45,20 @@ export const layer = (
 // internal
 // -----------------------------------------------------------------------------
 
-const make = (sql: SqlClient.SqlClient, options: FaultySqlClientOptions) =>
+type Session = Pick<Effect.Success<PgPool.PgPool["get"]>, "query" | "queryValues" | "stream">
+
+const make = (sql: SqlClient.SqlClient, options: FaultySqlClientOptions) => {
+  const { pipelining } = options
+  const client = makeClient(sql, options)
+  if (pipelining === undefined) return client
+  const { over, pool } = pipelining
+  return Effect.map(client, (client) =>
+    over(client, {
+      get: Effect.flatMap(still(options, pool.get), (session) => faultySession(session, options))
+    }))
+}
+
+const makeClient = (sql: SqlClient.SqlClient, options: FaultySqlClientOptions) =>
   SqlClient.make({
     acquirer: Effect.flatMap(still(options, sql.reserve), (connection) => faulty(connection, options)),
     compiler: PgClient.makeCompiler(),
@@ -52,14 +78,46 @@ const still = <A, E, R>({ still = (effect) => effect }: FaultySqlClientOptions, 
 const isRolledBack = (result: unknown): boolean =>
   typeof result === "object" && result !== null && "command" in result && result.command === "ROLLBACK"
 
-/** A connection with faults. When the scope closes after a lost connection, the transaction is rolled back. */
-const faulty = Effect.fnUntraced(
-  function*(connection: SqlConnection.Connection, options: FaultySqlClientOptions) {
+/** A connection with faults. */
+const faulty = Effect.fnUntraced(function*(connection: SqlConnection.Connection, options: FaultySqlClientOptions) {
+  const run = yield* makeRun(connection.executeUnprepared("ROLLBACK", [], undefined), options)
+  return {
+    execute: (sql, params, transform) => run(sql, (sql) => connection.execute(sql, params, transform)),
+    executeRaw: (sql, params) => run(sql, (sql) => connection.executeRaw(sql, params)),
+    executeStream: connection.executeStream,
+    executeValues: (sql, params) => run(sql, (sql) => connection.executeValues(sql, params)),
+    executeValuesUnprepared: (sql, params) => run(sql, (sql) => connection.executeValuesUnprepared(sql, params)),
+    executeUnprepared: (sql, params, transform) =>
+      run(sql, (sql) => connection.executeUnprepared(sql, params, transform))
+  } satisfies SqlConnection.Connection
+})
+
+/** A session with faults. It runs statements in the order in which they were sent, as a server does. */
+const faultySession = Effect.fnUntraced(function*(session: Session, options: FaultySqlClientOptions) {
+  const run = yield* makeRun(session.query("ROLLBACK"), options)
+  const turn = Semaphore.makeUnsafe(1)
+  const inTurn: typeof run = (sql, statement) => turn.withPermits(1)(run(sql, statement))
+  return {
+    query: (sql, params, prepare) => inTurn(sql, (sql) => session.query(sql, params, prepare)),
+    queryValues: (sql, params, prepare) => inTurn(sql, (sql) => session.queryValues(sql, params, prepare)),
+    stream: (sql, params) => session.stream(sql, params)
+  } satisfies Session
+})
+
+/**
+ * Makes the function that runs the statements of a connection with faults. When the scope closes after a lost connection,
+ * `rollBack` runs: the server rolls back when it notices the loss. Outside of a transaction this changes nothing.
+ */
+const makeRun = Effect.fnUntraced(
+  function*(rollBack: Effect.Effect<unknown, SqlError.SqlError>, options: FaultySqlClientOptions) {
     const state = { isLost: false, isOpen: false, isAborted: false }
     const scope = yield* Effect.scope
-    yield* Scope.addFinalizer(scope, Effect.suspend(() => state.isLost ? rollBack(connection, options) : Effect.void))
+    yield* Scope.addFinalizer(
+      scope,
+      Effect.suspend(() => state.isLost ? Effect.ignore(still(options, rollBack)) : Effect.void)
+    )
 
-    const run = <A>(sql: string, statement: (sql: string) => Effect.Effect<A, SqlError.SqlError>) =>
+    return <A>(sql: string, statement: (sql: string) => Effect.Effect<A, SqlError.SqlError>) =>
       Effect.suspend(() => {
         if (state.isLost) return Effect.fail(errorOf("lostBefore"))
         const isEnd = sql === "COMMIT" || sql === "ROLLBACK"
@@ -87,22 +145,8 @@ const faulty = Effect.fnUntraced(
           }
         })
       })
-
-    return {
-      execute: (sql, params, transform) => run(sql, (sql) => connection.execute(sql, params, transform)),
-      executeRaw: (sql, params) => run(sql, (sql) => connection.executeRaw(sql, params)),
-      executeStream: connection.executeStream,
-      executeValues: (sql, params) => run(sql, (sql) => connection.executeValues(sql, params)),
-      executeValuesUnprepared: (sql, params) => run(sql, (sql) => connection.executeValuesUnprepared(sql, params)),
-      executeUnprepared: (sql, params, transform) =>
-        run(sql, (sql) => connection.executeUnprepared(sql, params, transform))
-    } satisfies SqlConnection.Connection
   }
 )
-
-/** The server rolls back when it notices the lost connection. Outside of a transaction this changes nothing. */
-const rollBack = (connection: SqlConnection.Connection, options: FaultySqlClientOptions) =>
-  Effect.ignore(still(options, connection.executeUnprepared("ROLLBACK", [], undefined)))
 
 const callOf = (sql: string): Faults.Call =>
   sql === "COMMIT" ? { place: "commit", isWrite: true } : { place: "statement", isWrite: writes.test(sql) }

@@ -1,8 +1,8 @@
 /** The database that the hosts of stories share: the memory of this process, or a Postgres. */
-import { PgClient } from "@effect/sql-pg"
+import { PgClient, PgPool } from "@effect/sql-pg"
 import type { VirtualTime } from "@kinora/host-test/VirtualTime"
 import { Stores } from "@kinora/hosting"
-import { Migrations } from "@kinora/persistence"
+import { Migrations, Pipelining } from "@kinora/persistence"
 import type * as Faults from "@kinora/testkit/Faults"
 import * as FaultySqlClient from "@kinora/testkit/FaultySqlClient"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
@@ -43,13 +43,17 @@ export const memory: Backend = {
  */
 export const makePostgres = (url: string): Effect.Effect<Backend, SqlError.SqlError, Scope.Scope> =>
   Effect.gen(function*() {
-    const client = yield* Layer.build(PgClient.layer({
+    const options = {
       url: Redacted.make(url),
       maxConnections: 16,
       // As hosts have it. Virtual time stands still while a statement waits for a lock, and the transaction that holds it
       // may wait for virtual time.
       startupParameters: { lock_timeout: "300ms" }
-    }))
+    }
+    const client = yield* Layer.build(PgClient.layer(options))
+    // Hosts pipeline their units.
+    const pool = yield* PgPool.make({ ...options, multiplex: true, multiplexConcurrency: 1 })
+    const pipelining = { pool, over: Pipelining.over<SqlClient.SqlClient> }
     yield* Effect.orDie(Effect.provideContext(Migrations.run(Stores.migrations), client))
     const tables = yield* tablesOf(Context.get(client, SqlClient.SqlClient))
     const sql = Context.get(client, SqlClient.SqlClient)
@@ -61,7 +65,9 @@ export const makePostgres = (url: string): Effect.Effect<Backend, SqlError.SqlEr
       sql`TRUNCATE ${sql.literal(tables)} CASCADE`
     ]))
     const storesWith = (faults: Faults.Faults | undefined, still: VirtualTime["Service"]["still"]) => {
-      const faulty = FaultySqlClient.layer({ faults, still }).pipe(Layer.provide(Layer.succeedContext(client)))
+      const faulty = FaultySqlClient.layer({ faults, still, pipelining }).pipe(
+        Layer.provide(Layer.succeedContext(client))
+      )
       return Layer.fresh(Stores.layerSql.pipe(Layer.provide(faulty)))
     }
     return {
