@@ -11,6 +11,7 @@ import {
   type Environment,
   failingWith
 } from "./Benchmark.ts"
+import * as DownloadCallers from "./DownloadCallers.ts"
 import * as HttpCallers from "./HttpCallers.ts"
 import type { HttpServer } from "./HttpServer.ts"
 import * as KinoraServer from "./KinoraServer.ts"
@@ -97,26 +98,18 @@ const contestantOf = (
   { seconds }: Environment,
   prepare: Effect.Effect<void, BenchmarkFailure> = Effect.void
 ): Contestant => {
-  const requests = ranges.map((range): HttpCallers.Request => ({
-    method: "GET",
-    path,
-    headers: range === undefined ? {} : { range }
-  }))
-  const repeated = Array.from({ length: Math.ceil(seconds * perSecondMax / requests.length) }, () => requests).flat()
+  const downloads = ranges.map((range) => ({ path, headers: range === undefined ? {} : { range } }))
   return {
     name,
     round: Effect.andThen(
       prepare,
       Effect.map(
-        HttpCallers.download({ origin, connections, seconds, status, requests: repeated, bytes }),
+        DownloadCallers.download({ origin, connections, seconds, status, bytes, downloads }),
         (round) => ({ ...round, perSecond: round.perSecond * counts })
       )
     )
   }
 }
-
-/** An upper bound of any contestant; it limits the preparation. */
-const perSecondMax = 10_000
 
 /** A driver whose results are random bytes. */
 const model = {

@@ -43,17 +43,6 @@ export const send = (options: HttpCallersOptions): Effect.Effect<Answers, Benchm
     return { round, bodies, count: bodies.length }
   })
 
-/** Sends the requests in order, and reads and drops bodies of this many bytes. */
-export const download = (
-  options: HttpCallersOptions & { readonly bytes: number }
-): Effect.Effect<Round, BenchmarkFailure> =>
-  calling(options, () =>
-    sendAll(options, async (body) => {
-      let bytes = 0
-      for await (const chunk of body) bytes += chunk.length
-      if (bytes !== options.bytes) throw new Error(`it sent ${bytes} bytes instead of ${options.bytes}`)
-    }))
-
 /** Sends the requests at a constant rate, whether or not earlier ones have a response. Returns the responses per second. */
 export const pace = (
   options: Omit<HttpCallersOptions, "seconds"> & { readonly perSecond: number }
