@@ -496,8 +496,8 @@ const jobOf = (
   return {
     job: world.id(),
     lane: `${world.lane}-${small.lane}`,
-    // The group of a job is that of its lane, but a claim reads only the column of the job.
-    group: index % 2 === 0 ? world.group : otherGroup(world),
+    // The jobs of a lane have one group. A claim reads the column of the job, not that of the lane.
+    group: small.lane === 2 ? otherGroup(world) : world.group,
     kind: kinds[small.kind]!,
     payload: { n: index },
     state: small.state,

@@ -132,7 +132,7 @@ const exchangedPlaces = (sql: SqlClient.SqlClient, terms: ClaimTerms) =>
         CROSS JOIN LATERAL (
           SELECT id, lane_id, share, position, priority, ${sql.literal(ageInSql)} AS age FROM scheduler_job
           -- Without the whole condition of the index, which the planner would read as a whole while it is empty.
-          WHERE id = in_order.id AND state = 'queued' AND started_at IS NULL
+          WHERE id = in_order.id AND state = 'queued' AND started_at IS NULL AND alone_from IS NULL
           FOR UPDATE SKIP LOCKED
         ) AS locked
         ORDER BY in_order.priority DESC, in_order.age
