@@ -108,17 +108,19 @@ const makeDrill = Effect.fnUntraced(
       (client) => Effect.flatMap(client.createJob({ model: model.id }), ({ id }) => client.awaitEnd(id))
     )
     let sent = 0
+    /** Waits for a job, whose duration is not that of the request. */
+    const imageOf = (client: Client.Client) =>
+      Effect.suspend(() =>
+        client.request("/v1/images/generations", {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ plan: "credits", model: model.id, prompt: `picture ${sent++}` })
+        })
+      )
     const requestsOf = (client: Client.Client, n: number) => {
       const job = `/v1/generations/${ended[n]!.id}`
       return [
         Effect.suspend(() => client.create({ model: model.id, prompt: `lake ${sent++}` })),
-        Effect.suspend(() =>
-          client.request("/v1/images/generations", {
-            method: "POST",
-            headers: { "content-type": "application/json" },
-            body: JSON.stringify({ plan: "credits", model: model.id, prompt: `picture ${sent++}` })
-          })
-        ),
         client.request("/v1/uploads", { method: "POST", headers: { "content-type": "image/png" }, body: png(8, 8) }),
         client.request(`${job}?wait=1`),
         client.request(`${job}/content`, { headers: { range: "bytes=0-0" } }),
@@ -126,8 +128,11 @@ const makeDrill = Effect.fnUntraced(
       ]
     }
     const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) => Starvation.timed([server.pid, process.pid], effect)
-    const round = Effect.forEach(clients.flatMap(requestsOf), timed, { concurrency: "unbounded" })
-    const isNormal = Effect.map(round, (answers) => answers.every(({ result }) => result.status < 500))
+    const requests = clients.flatMap(requestsOf)
+    const roundOf = (requests: ReadonlyArray<Effect.Effect<Client.Answer, Client.NoAnswer>>) =>
+      Effect.forEach(requests, timed, { concurrency: "unbounded" })
+    const round = roundOf([...requests, ...clients.map(imageOf)])
+    const isNormal = Effect.map(roundOf(requests), (answers) => answers.every(({ result }) => result.status < 500))
     const untilNormal = Effect.repeat(isNormal, { until: (normal) => normal })
     // A server that has just started loads code and opens connections, for which a busy machine needs long.
     yield* untilNormal
