@@ -1,12 +1,12 @@
 /** Output of a start: a page of text, or one line of JSON. */
 import type { Model } from "@kinora/catalog"
-import type { Settings } from "@kinora/hosting"
-import { Array as Arr, Option, Redacted, type Schema } from "effect"
+import type { Process, Settings } from "@kinora/hosting"
+import { Array as Arr, Option, Redacted } from "effect"
 import { resolve } from "node:path"
 import type { Ready } from "./ServerHost.ts"
 
 /** JSON with `base_url`, and `operator_url` and the demo account's `api_key` or null. */
-export const json = ({ apiKey, baseUrl, operatorUrl }: Ready): Schema.Json => ({
+export const json = ({ apiKey, baseUrl, operatorUrl }: Ready): Process.Ready["json"] => ({
   base_url: baseUrl,
   operator_url: Option.getOrNull(operatorUrl),
   api_key: Option.match(apiKey, { onNone: () => null, onSome: Redacted.value })
@@ -32,6 +32,19 @@ export const page = (ready: Ready, settings: Settings.Settings): string => {
     Docs       ${baseUrl}/docs
     Console    ${consoleText(ready, settings)}
 ${curl(ready)}`
+}
+
+/** Joins what the processes of a server would print alone. Each has a listener for operators of its own. */
+export const join = (all: ReadonlyArray<Process.ReadyMember>): Process.Ready => {
+  const processes = all.map(({ json: { operator_url: url }, pid }) => ({
+    pid,
+    operator_url: typeof url === "string" ? url : null
+  }))
+  const lines = processes.map(({ operator_url: url, pid }) => `    ${pid}${url === null ? "" : `   ${url}`}\n`)
+  return {
+    page: `${all[0]?.page ?? ""}\n  ${all.length} processes, by id:\n\n${lines.join("")}`,
+    json: { ...all[0]?.json, processes }
+  }
 }
 
 // -----------------------------------------------------------------------------

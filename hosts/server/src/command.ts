@@ -9,10 +9,11 @@ export const serverCommand = Process.command({
   description: "Serves the Kinora API, runs jobs and sends webhooks.",
   json: "{\"base_url\":…,\"operator_url\":…,\"api_key\":…}",
   workers: "Concurrent jobs in this process; 0 if only other processes run jobs",
-  layer: (settings, say) =>
+  layer: (settings, say, { index }) =>
     ServerHost.layer(
       settings,
       (ready) => say({ page: banner.page(ready, settings), json: banner.json(ready) }),
-      { isInteractive: process.stdout.isTTY }
-    )
+      { isInteractive: process.stdout.isTTY && index === 0 }
+    ),
+  join: banner.join
 })

@@ -67,3 +67,22 @@ it.effect("shows the sign-in links in the page only, and none if nobody reads it
     assert.include(yield* pageOf(SignInLinks.none), "Console    http://127.0.0.1:4747/console/ (links: ")
     assert.include(yield* pageOf(SignInLinks.none, { KINORA_CONSOLE: "false" }), "Console    off")
   }))
+
+it("joins the output of several processes", () => {
+  const ready = (pid: number, operator_url: string | null) => ({
+    pid,
+    page: `page of ${pid}\n`,
+    json: { operator_url, api_key: "kin_1" }
+  })
+  const { json, page } = banner.join([ready(41, "http://127.0.0.1:4748"), ready(42, "http://127.0.0.1:4749")])
+  assert.strictEqual(
+    page,
+    "page of 41\n\n  2 processes, by id:\n\n    41   http://127.0.0.1:4748\n    42   http://127.0.0.1:4749\n"
+  )
+  assert.deepStrictEqual(json, {
+    operator_url: "http://127.0.0.1:4748",
+    api_key: "kin_1",
+    processes: [{ pid: 41, operator_url: "http://127.0.0.1:4748" }, { pid: 42, operator_url: "http://127.0.0.1:4749" }]
+  })
+  assert.include(banner.join([ready(41, null), ready(42, null)]).page, "\n    41\n    42\n")
+})

@@ -56,6 +56,8 @@ export interface Server extends Program {
   readonly baseUrl: string
   /** API key of the demo account, if this server created it. */
   readonly apiKey: string | null
+  /** Its processes, if it has several. */
+  readonly processes: ReadonlyArray<{ readonly pid: number; readonly operatorUrl: string | null }>
 }
 
 /** Runs a program with only these settings. Killed when the scope closes. */
@@ -98,7 +100,13 @@ const compileCache = process.env["NODE_COMPILE_CACHE"] ?? join(tmpdir(), "kinora
 const bundles = process.env["ACCEPTANCE_PROGRAMS"]
 
 const ServerLine = Schema.fromJsonString(
-  Schema.Struct({ base_url: Schema.String, api_key: Schema.NullOr(Schema.String) })
+  Schema.Struct({
+    base_url: Schema.String,
+    api_key: Schema.NullOr(Schema.String),
+    processes: Schema.optionalKey(
+      Schema.Array(Schema.Struct({ pid: Schema.Int, operator_url: Schema.NullOr(Schema.String) }))
+    )
+  })
 )
 
 interface Launched {
@@ -142,8 +150,13 @@ const launchServer = Effect.fn("Program.startServer")(function*(
 ) {
   const launched = yield* launch("server", environment, measured)
   const line = yield* launched.firstLine
-  const { api_key, base_url } = yield* Schema.decodeEffect(ServerLine)(line).pipe(Effect.orDie)
-  const server: Server = { ...launched.program, baseUrl: base_url, apiKey: api_key }
+  const { api_key, base_url, processes = [] } = yield* Schema.decodeEffect(ServerLine)(line).pipe(Effect.orDie)
+  const server: Server = {
+    ...launched.program,
+    baseUrl: base_url,
+    apiKey: api_key,
+    processes: processes.map(({ operator_url: operatorUrl, pid }) => ({ pid, operatorUrl }))
+  }
   return server
 })
 

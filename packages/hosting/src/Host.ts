@@ -55,7 +55,7 @@ export const layerServer = <E, R>(
       yield* onListening(listening)
     })
     const work = layerWork({
-      worker: { name: `${hostname()}/server`, ...workerOf(settings) },
+      worker: { name: `${hostname()}/server/${process.pid}`, ...workerOf(settings) },
       sender: { sends: settings.webhookSends, baseUrl: settings.baseUrl ?? Deferred.await(origin) },
       callbackOrigin: settings.callbackOrigin,
       retention: settings.retention

@@ -183,7 +183,10 @@ const layerOperator = (operator: OperatorListener.OwnListener, options: Interfac
     Effect.andThen(Effect.addFinalizer(() => endConnections), listening)
   ).pipe(
     Layer.provide(HttpRouter.serve(OperatorRoutes.layerWith(options), { disableLogger: true, disableListenLog: true })),
-    Layer.provide(NodeHttpServer.layer(() => server, { ...operator, gracefulShutdownTimeout: operatorGrace })),
+    // `exclusive`: not shared by the processes of a server, each of which has metrics of its own.
+    Layer.provide(
+      NodeHttpServer.layer(() => server, { ...operator, exclusive: true, gracefulShutdownTimeout: operatorGrace })
+    ),
     Layer.catchTag("ServeError", ({ cause }) => {
       const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
       return Layer.effect(

@@ -1,24 +1,16 @@
 /** Runs a host as a command: flags, logs, error messages and exit codes. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import {
-  Cause,
-  Console,
-  Duration,
-  Effect,
-  Exit,
-  Layer,
-  Logger,
-  Option,
-  References,
-  type Runtime,
-  type Schema
-} from "effect"
+import { Cause, Console, Duration, Effect, Exit, Layer, Logger, Option, References, type Runtime } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import * as Http from "./Http.ts"
 import { awaitDatabase } from "./internal/database/awaitDatabase.ts"
+import * as ClusterMember from "./internal/processes/clusterMember.ts"
+import * as ProcessGroup from "./internal/processes/processGroup.ts"
 import * as StopDeadline from "./internal/stopDeadline.ts"
 import * as Settings from "./Settings.ts"
+
+export type { Ready, ReadyMember } from "./internal/processes/processGroup.ts"
 
 /** Version that `--version` prints. */
 export const version = "0.1.0"
@@ -33,14 +25,25 @@ export interface HostCommand<E> {
   /** Description of `--workers`. */
   readonly workers: string
   /** The host. Call `say` when it is ready. */
-  readonly layer: (settings: Settings.Settings, say: Say) => Layer.Layer<never, E>
+  readonly layer: (settings: Settings.Settings, say: Say, member: Member) => Layer.Layer<never, E>
+  /**
+   * Joins what the processes of the host would print alone, by index. Without it, the host is one process, whatever
+   * `KINORA_PROCESSES` is.
+   */
+  readonly join?: ((ready: ReadonlyArray<ProcessGroup.ReadyMember>) => ProcessGroup.Ready) | undefined
 }
 
 /** Creates the command line of a host. Infers the errors of its start. */
 export const command = <E>(host: HostCommand<E>): HostCommand<E> => host
 
 /** Prints a text page, or one line of JSON if `--json` is set. */
-export type Say = (ready: { readonly page: string; readonly json: Schema.Json }) => Effect.Effect<void>
+export type Say = (ready: ProcessGroup.Ready) => Effect.Effect<void>
+
+/** A process of a host. */
+export interface Member {
+  /** From 0. The first process starts before the others. */
+  readonly index: number
+}
 
 /** Flags of the command line of a host. */
 export interface HostFlags {
@@ -72,16 +75,19 @@ export const explain = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
 export const run = Effect.fn("Process.run")(function*<E>(host: HostCommand<E>, { json, workers }: HostFlags) {
   // Databases create files without an option for their modes.
   process.umask(0o077)
+  const { environment, index } = ClusterMember.memberOf(process.env)
   const settings = yield* Settings.load({
-    ...process.env,
+    ...environment,
     ...Option.match(workers, { onNone: () => ({}), onSome: (count) => ({ KINORA_WORKERS: String(count) }) })
   })
-  const say: Say = (ready) => Console.log(json ? JSON.stringify(ready.json) : ready.page)
-  return yield* StopDeadline.watch(stopTime(settings), process).pipe(
-    Effect.andThen(awaitDatabase(settings.databaseWait)(Layer.launch(host.layer(settings, say)))),
-    Effect.scoped,
-    Effect.provide(layerTelemetry(settings))
-  )
+  const print: Say = (ready) => Console.log(json ? JSON.stringify(ready.json) : ready.page)
+  const { join } = host
+  const launch: Effect.Effect<void, E | ProcessGroup.MemberLost | ProcessGroup.MemberNotStarted> = index !== undefined
+    ? launchHost(host, portsOf(settings, index), ClusterMember.sayReady, { index })
+    : join !== undefined && settings.processes > 1
+    ? launchGroup(settings, (all) => print(join(all)))
+    : launchHost(host, settings, print, { index: 0 })
+  return yield* Effect.provide(launch, layerTelemetry(settings))
 }, explain)
 
 /**
@@ -128,6 +134,37 @@ const runMain = <const Name extends string, Input, E>(
     NodeRuntime.runMain({ disableErrorReporting: true, teardown })
   )
 
+/** Runs the host in this process. */
+const launchHost = <E>(host: HostCommand<E>, settings: Settings.Settings, say: Say, member: Member) =>
+  StopDeadline.watch(stopTime(settings), process).pipe(
+    Effect.andThen(awaitDatabase(settings.databaseWait)(Layer.launch(host.layer(settings, say, member)))),
+    Effect.scoped
+  )
+
+/** Runs the host in several processes, which this one starts. */
+const launchGroup = (
+  settings: Settings.Settings,
+  onReady: (all: ReadonlyArray<ProcessGroup.ReadyMember>) => Effect.Effect<void>
+) =>
+  ProcessGroup.run({
+    count: settings.processes,
+    fork: ClusterMember.fork,
+    onReady,
+    // A process ends itself after its own deadline.
+    stopTime: Duration.sum(stopTime(settings), Duration.seconds(1)),
+    onFailedStop: Effect.sync(() => {
+      process.exitCode = 1
+    })
+  })
+
+/** Each process of a group has a listener for operators of its own, on the next port. */
+const portsOf = (settings: Settings.Settings, index: number): Settings.Settings => {
+  const { adminPort = 4748 } = settings
+  return adminPort === "off" || adminPort === 0
+    ? { ...settings, adminPort }
+    : { ...settings, adminPort: adminPort + index }
+}
+
 /** Time from a signal to the end of the process, if something hangs: the drain, the longest grace, and 5 seconds. */
 const stopTime = ({ drain, jobGrace }: Settings.Settings): Duration.Duration =>
   Duration.seconds(5).pipe(Duration.sum(drain), Duration.sum(Duration.max(jobGrace, Http.graceDefault)))
@@ -155,7 +192,7 @@ const levels = {
 
 const teardown: Runtime.Teardown = (exit, onExit) => {
   const stopped = Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)
-  onExit(stopped ? 0 : 1)
+  onExit(stopped ? Number(process.exitCode ?? 0) : 1)
 }
 
 const messageOf = (error: unknown): string => {

@@ -10,14 +10,11 @@ import type { StripeProvider } from "@kinora/payments"
 import { Duration, Effect, Redacted } from "effect"
 import { IpNetwork } from "effect/net"
 import * as ConfigFile from "./internal/settings/configFile.ts"
-import {
-  type Definition,
-  definitions,
-  type LogLevel,
-  type Values,
-  variableOf
-} from "./internal/settings/definitions.ts"
+import { type Definition, definitions, type LogLevel, variableOf } from "./internal/settings/definitions.ts"
+import { downloadLimitsOf } from "./internal/settings/downloads.ts"
 import { fileSchema, type JsonSchema } from "./internal/settings/jsonSchema.ts"
+import { mediaOf } from "./internal/settings/media.ts"
+import { processesOf } from "./internal/settings/processes.ts"
 import { proxyUserHeaderOf } from "./internal/settings/proxyUser.ts"
 import { isPublic } from "./internal/settings/publicAddress.ts"
 import { effectiveOf, type EffectiveSetting, type Environment, readAll } from "./internal/settings/reading.ts"
@@ -42,6 +39,8 @@ export interface Settings {
   readonly adminHost: string | undefined
   /** Port of the listener for operators; 0: any free port. If `undefined`, see `OperatorListener`. */
   readonly adminPort: number | "off" | undefined
+  /** Number of processes of a server. */
+  readonly processes: number
   /** Origin in URLs that clients receive. If `undefined`, the origin of the request. */
   readonly baseUrl: string | undefined
   /** Origin in the URLs that upstreams call. If `undefined`, upstreams are polled only. */
@@ -189,6 +188,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     port: values.port,
     adminHost: values.admin_host,
     adminPort: values.admin_port,
+    processes: yield* processesOf(values),
     baseUrl: values.base_url,
     callbackOrigin: values.callback_url ?? publicOriginOf(values.base_url),
     trustedProxies: (values.trusted_proxies ?? []).map(IpNetwork.fromStringUnsafe),
@@ -227,11 +227,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     resultTtl: Duration.hours(values.results_ttl_hours),
     retention: retentionOf(values),
     webhookTtl: Duration.days(values.webhooks_ttl_days),
-    downloadBytesPerDay: values.download_gib_per_day * 1024 ** 3,
-    downloadLinkShare: values.download_link_percent / 100,
-    resultDownloadMultiple: values.download_multiple,
-    downloadStreamsMax: values.download_streams,
-    downloadPicturesMax: values.download_pictures,
+    ...downloadLimitsOf(values),
     requestTime: Duration.seconds(values.request_seconds),
     uploads: { uploadsMax: values.uploads_per_account, uploadBytesMax: values.upload_mib_per_account * 1024 ** 2 },
     requestsMax: values.max_requests,
@@ -267,26 +263,6 @@ export const jsonSchema: JsonSchema = fileSchema()
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const mediaOf = (values: Values): Settings["media"] => ({
-  concurrency: values.result_images,
-  inputConcurrency: values.input_images,
-  probe: {
-    bytesMax: values.probe_mib * 1024 ** 2,
-    sideMax: values.probe_side_max,
-    pixelsMax: values.probe_pixels_max,
-    durationMax: Duration.seconds(values.probe_duration_seconds),
-    tracksMax: values.probe_tracks_max,
-    readsMax: values.probe_reads_max
-  },
-  frame: {
-    program: values.frame_program,
-    directory: values.frame_directory,
-    fileBytesMax: values.frame_mib * 1024 ** 2,
-    pixelsMax: values.frame_pixels_max,
-    secondsMax: values.frame_seconds
-  }
-})
 
 /** Returns `baseUrl` if upstreams may be able to call it. */
 const publicOriginOf = (baseUrl: string | undefined): string | undefined => {

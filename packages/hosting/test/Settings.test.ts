@@ -46,6 +46,7 @@ describe("Settings", () => {
         port: 4747,
         adminHost: undefined,
         adminPort: undefined,
+        processes: 1,
         baseUrl: undefined,
         callbackOrigin: undefined,
         trustedProxies: [],
@@ -448,6 +449,25 @@ describe("Settings", () => {
       ])
       const list = yield* Effect.flip(loadWith("plans: [pro]\n"))
       assert.match(list.message, /config\.yaml: plans is not valid: /)
+    }))
+
+  it.effect("rejects several processes that cannot share the database or a port", () =>
+    Effect.gen(function*() {
+      const problemOf = Effect.fnUntraced(function*(environment: Readonly<Record<string, string>>) {
+        return (yield* Effect.flip(Settings.load({ KINORA_PROCESSES: "3", ...environment }))).message
+      })
+      const KINORA_DATABASE_URL = "postgres://user@host/db"
+      assert.deepStrictEqual([
+        yield* problemOf({}),
+        yield* problemOf({ KINORA_DATABASE_URL, KINORA_PORT: "4750" }),
+        yield* problemOf({ KINORA_DATABASE_URL, KINORA_ADMIN_PORT: "65534" })
+      ], [
+        "KINORA_PROCESSES needs KINORA_DATABASE_URL: one process at a time can open the embedded database",
+        "KINORA_ADMIN_PORT must leave out KINORA_PORT: the processes listen on the ports 4748 to 4750 for operators",
+        "KINORA_ADMIN_PORT must be at most 65533: each process listens on the next port"
+      ])
+      const { processes } = yield* Settings.load({ KINORA_DATABASE_URL, KINORA_PROCESSES: "3", KINORA_PORT: "4751" })
+      assert.strictEqual(processes, 3)
     }))
 
   it.effect("reports all invalid values with their sources", () =>

@@ -43,6 +43,12 @@ export const addressDefinitions = {
     about:
       "Port of the listener for operators: /readyz, /metrics and the operator API; off: none. If unset, that of `port` if `host` is a loopback address, else 4748; 4749 in a worker."
   },
+  processes: {
+    schema: between(1, 64),
+    default: "1",
+    expected: "a number of processes from 1 to 64",
+    about: "Processes of a server, which accept connections on the same port. More than one needs Postgres."
+  },
   base_url: {
     schema: Schema.String.check(Schema.isPattern(/^https?:\/\/[^/?#]+$/)),
     default: undefined,

@@ -1,0 +1,108 @@
+/** A server of several processes: they share its port, replace one another, and stop together. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import * as Books from "../src/Books.ts"
+import * as Client from "../src/Client.ts"
+import * as Drill from "../src/Drill.ts"
+import * as Program from "../src/Program.ts"
+import { makeSite } from "./sites.ts"
+
+const short = Drill.model({ id: "drill-short", delay: "3 seconds" })
+
+/** A server of two processes, each with a listener for operators on a free port. */
+const start = Effect.gen(function*() {
+  const site = yield* makeSite("Postgres", [short])
+  const server = yield* Program.startServer({ ...site.environment, KINORA_PROCESSES: "2", KINORA_ADMIN_PORT: "0" })
+  return { site, server, client: Client.make(server.baseUrl, server.apiKey ?? "") }
+})
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Succeeds when the processes have ended. */
+const awaitEnds = (processes: Program.Server["processes"]) =>
+  Effect.repeat(Effect.sync(() => processes.some(({ pid }) => isRunning(pid))), {
+    while: Boolean,
+    schedule: Schedule.spaced("50 millis")
+  })
+
+/** Number of requests that a process has handled. */
+const requestsOf = Effect.fnUntraced(function*({ operatorUrl }: Program.Server["processes"][number]) {
+  const text = new TextDecoder().decode((yield* Client.send(`${operatorUrl}/metrics`)).bytes)
+  return [...text.matchAll(/^kinora_http_requests_total\{.*\} (\d+)$/gm)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0
+  )
+})
+
+describe.concurrent("a server of several processes", { timeout: 600_000 }, () => {
+  it.live("handles requests in each, and replaces a process that is killed, whose job continues", () =>
+    Effect.gen(function*() {
+      const { client, server, site } = yield* start
+      const [first, second] = server.processes
+      if (first === undefined || second === undefined) return assert.fail("The server has one process")
+      // Each request has a connection of its own.
+      const send = client.request("/v1/models", { headers: { connection: "close" } })
+      const isShared = Effect.gen(function*() {
+        assert.strictEqual((yield* send).status, 200)
+        return (yield* Effect.forEach([first, second], requestsOf)).every((count) => count > 0)
+      })
+      yield* Effect.repeat(isShared, { until: Boolean })
+
+      const { id } = yield* client.createJob({ model: short.id })
+      process.kill(first.pid, "SIGKILL")
+      yield* awaitEnds([first])
+      // A connection of the killed process ends without a response.
+      assert.strictEqual((yield* Effect.retry(send, { times: 3 })).status, 200)
+      assert.strictEqual((yield* client.awaitEnd(id)).status, "completed")
+      yield* Effect.repeat(server.printed, {
+        until: ({ stderr }) => stderr.includes("Process 1 was killed by SIGKILL. Another one takes its place"),
+        schedule: Schedule.spaced("50 millis")
+      })
+      const { code, stderr } = yield* server.stop
+      assert.strictEqual(code, 0, stderr)
+      const { problems, totals } = yield* Books.use(site, Books.verify)
+      assert.deepStrictEqual([problems, totals.consumed], [[], 1])
+    }))
+
+  it.live("finishes jobs and ends all processes after SIGTERM", () =>
+    Effect.gen(function*() {
+      const { client, server, site } = yield* start
+      const { id } = yield* client.createJob({ model: short.id })
+      yield* Effect.repeat(client.get(id, 1), { until: ({ status }) => status === "processing" })
+      const { code, stderr } = yield* server.stop
+      assert.strictEqual(code, 0, stderr)
+      assert.deepStrictEqual(server.processes.filter(({ pid }) => isRunning(pid)), [])
+      const next = yield* Program.startServer({ ...site.environment, KINORA_WORKERS: "0" })
+      assert.strictEqual((yield* Client.make(next.baseUrl, server.apiKey ?? "").get(id)).status, "completed")
+    }))
+
+  it.live("ends its processes when the one that started them is killed", () =>
+    Effect.gen(function*() {
+      const { server } = yield* start
+      yield* server.kill
+      yield* awaitEnds(server.processes)
+    }))
+
+  it.live("does not start if a process cannot", () =>
+    Effect.gen(function*() {
+      const taken = yield* start
+      const { port } = new URL(taken.server.processes[1]?.operatorUrl ?? "")
+      const { environment } = yield* makeSite("Postgres")
+      const error = yield* Effect.flip(Program.startServer({
+        ...environment,
+        KINORA_PROCESSES: "2",
+        KINORA_ADMIN_PORT: String(Number(port) - 1)
+      }))
+      assert.strictEqual(error._tag, "NotReady")
+      const { code, stderr } = error.ended
+      assert.strictEqual(code, 1)
+      assert.include(stderr, `port ${port} of 127.0.0.1 is in use`)
+      assert.include(stderr, "Process 2 did not start: it ended with code 1")
+    }))
+})
