@@ -256,6 +256,7 @@ const layerHttp = (settings: Settings) =>
     Http.layer({
       host: settings.host,
       port: settings.port,
+      connectionsMax: settings.connectionsMax,
       interface: Http.interfaceOf(settings),
       operator: OperatorListener.ofServer(settings),
       drain: settings.drain,

@@ -2,11 +2,14 @@ import { assert, it } from "@effect/vitest"
 import { DatabaseTime, Sweep } from "@kinora/persistence"
 import { JobKind, Scheduler } from "@kinora/scheduler"
 import { SkewedClock, TestDatabase } from "@kinora/testkit"
-import { Duration, Effect, Layer, Queue, Schema } from "effect"
+import { Deferred, Duration, Effect, Layer, Queue, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
+import { connect, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { text } from "node:stream/consumers"
 import * as Host from "../src/Host.ts"
 import * as Settings from "../src/Settings.ts"
 
@@ -81,11 +84,12 @@ it.live("applies the limits of its settings to the sessions on Postgres and to t
     yield* skewed({ KINORA_CLOCK_SKEW_SECONDS: "12" })
   }).pipe(Effect.scoped))
 
-it.live("applies the limit of its settings to sweeps", () =>
+it.live("applies the limits of its settings to sweeps and to connections", () =>
   Effect.gen(function*() {
     const limits = {
       KINORA_PORT: "0",
       KINORA_ADMIN_PORT: "0",
+      KINORA_MAX_CONNECTIONS: "16",
       KINORA_SWEEP_SECONDS: "77"
     }
     const settings = yield* Settings.load({ ...yield* makeEnvironment, ...limits })
@@ -100,7 +104,21 @@ it.live("applies the limit of its settings to sweeps", () =>
       yield* Layer.build(Layer.fresh(host)).pipe(Effect.provideService(Sweep.Pause, () => pause))
       return yield* Queue.take(deadlines)
     })
-    const server = Host.layerServer(settings, () => Effect.void)
+    const origin = yield* Deferred.make<string>()
+    const server = Host.layerServer(settings, (listening) => Deferred.succeed(origin, listening))
     assert.deepStrictEqual(yield* start(server), Duration.seconds(77))
     assert.deepStrictEqual(yield* start(Host.layerWorker(settings)), Duration.seconds(77))
+
+    const { hostname, port } = new URL(yield* Deferred.await(origin))
+    const open = Effect.acquireRelease(
+      Effect.sync(() => connect(Number(port), hostname)),
+      (socket) => Effect.sync(() => socket.destroy())
+    )
+    const use = Effect.fnUntraced(function*(socket: Socket) {
+      socket.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+      yield* Effect.promise(() => once(socket, "data"))
+    })
+    for (let count = 0; count < 16; count++) yield* use(yield* open)
+    const refused = yield* open
+    assert.strictEqual(yield* Effect.promise(() => text(refused)), "")
   }).pipe(Effect.scoped))

@@ -124,6 +124,7 @@ describe("Settings", () => {
         requestTime: Duration.seconds(5),
         uploads: { uploadsMax: 1_000, uploadBytesMax: 1024 ** 3 },
         requestsMax: 512,
+        connectionsMax: 10_000,
         bodyTimeMax: Duration.seconds(30),
         transferRateMin: 16 * 1024,
         responseStallMax: Duration.seconds(30),
