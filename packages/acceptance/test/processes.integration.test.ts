@@ -1,6 +1,7 @@
 /** A server of several processes: they share its port, replace one another, and stop together. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
+import { connect } from "node:net"
 import * as Books from "../src/Books.ts"
 import * as Client from "../src/Client.ts"
 import * as Drill from "../src/Drill.ts"
@@ -10,11 +11,14 @@ import { makeSite } from "./sites.ts"
 const short = Drill.model({ id: "drill-short", delay: "3 seconds" })
 
 /** A server of two processes, each with a listener for operators on a free port. */
-const start = Effect.gen(function*() {
+const startWith = Effect.fnUntraced(function*(settings: Readonly<Record<string, string>>) {
   const site = yield* makeSite("Postgres", [short])
-  const server = yield* Program.startServer({ ...site.environment, KINORA_PROCESSES: "2", KINORA_ADMIN_PORT: "0" })
+  const environment = { ...site.environment, KINORA_PROCESSES: "2", KINORA_ADMIN_PORT: "0", ...settings }
+  const server = yield* Program.startServer(environment)
   return { site, server, client: Client.make(server.baseUrl, server.apiKey ?? "") }
 })
+
+const start = startWith({})
 
 const isRunning = (pid: number): boolean => {
   try {
@@ -31,13 +35,27 @@ const awaitEnds = (processes: Program.Server["processes"]) =>
     schedule: Schedule.spaced("50 millis")
   })
 
-/** Number of requests that a process has handled. */
-const requestsOf = Effect.fnUntraced(function*({ operatorUrl }: Program.Server["processes"][number]) {
+/** Sum of a metric of a process over all labels. */
+const metricOf = Effect.fnUntraced(function*(name: string, { operatorUrl }: Program.Server["processes"][number]) {
   const text = new TextDecoder().decode((yield* Client.send(`${operatorUrl}/metrics`)).bytes)
-  return [...text.matchAll(/^kinora_http_requests_total\{.*\} (\d+)$/gm)].reduce(
+  return [...text.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, "gm"))].reduce(
     (sum, [, count]) => sum + Number(count),
     0
   )
+})
+
+/** Opens a connection, and sends a request. Returns whether a response begins; otherwise, the connection was closed. */
+const isAccepted = Effect.fnUntraced(function*(url: string) {
+  const { hostname, port } = new URL(url)
+  const socket = yield* Effect.acquireRelease(
+    Effect.sync(() => connect(Number(port), hostname)),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+  return yield* Effect.callback<boolean>((resume) => {
+    socket.on("error", () => {}).once("data", () => resume(Effect.succeed(true)))
+    socket.once("close", () => resume(Effect.succeed(false)))
+    socket.write("GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n")
+  })
 })
 
 describe.concurrent("a server of several processes", { timeout: 600_000 }, () => {
@@ -50,7 +68,8 @@ describe.concurrent("a server of several processes", { timeout: 600_000 }, () =>
       const send = Client.untilAvailable(client.request("/v1/models", { headers: { connection: "close" } }))
       const isShared = Effect.gen(function*() {
         assert.strictEqual((yield* send).status, 200)
-        return (yield* Effect.forEach([first, second], requestsOf)).every((count) => count > 0)
+        const counts = yield* Effect.forEach([first, second], (one) => metricOf("kinora_http_requests_total", one))
+        return counts.every((count) => count > 0)
       })
       yield* Effect.repeat(isShared, { until: Boolean })
 
@@ -69,6 +88,17 @@ describe.concurrent("a server of several processes", { timeout: 600_000 }, () =>
       assert.strictEqual(code, 0, stderr)
       const { problems, totals } = yield* Books.use(site, Books.verify)
       assert.deepStrictEqual([problems, totals.consumed], [[], 1])
+    }))
+
+  it.live("closes a connection that is passed to a process with the maximum number of connections", () =>
+    Effect.gen(function*() {
+      const { server } = yield* startWith({ KINORA_MAX_CONNECTIONS: "16" })
+      yield* Effect.repeat(isAccepted(server.baseUrl), { while: Boolean })
+      const rejected = yield* Effect.forEach(
+        server.processes,
+        (one) => metricOf("kinora_http_connections_rejected_total", one)
+      )
+      assert.deepStrictEqual(rejected.toSorted(), [0, 1])
     }))
 
   it.live("finishes jobs and ends all processes after SIGTERM", () =>

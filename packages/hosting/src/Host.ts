@@ -7,9 +7,10 @@
  * end. The database closes last.
  */
 import { Callbacks, GenerationQueue } from "@kinora/generations"
+import { Sweep } from "@kinora/persistence"
 import { Scheduler } from "@kinora/scheduler"
 import { BlobStore, FileBlobStore, ResponsiveBlobStore, UrlSigner } from "@kinora/storage"
-import { Deferred, Effect, Layer, type Redacted } from "effect"
+import { Deferred, type Duration, Effect, Layer, type Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { hostname } from "node:os"
 import { join } from "node:path"
@@ -58,7 +59,8 @@ export const layerServer = <E, R>(
       worker: { name: `${hostname()}/server/${process.pid}`, ...workerOf(settings) },
       sender: { sends: settings.webhookSends, baseUrl: settings.baseUrl ?? Deferred.await(origin) },
       callbackOrigin: settings.callbackOrigin,
-      retention: settings.retention
+      retention: settings.retention,
+      sweepDeadline: settings.sweepDeadline
     }).pipe(
       Layer.merge(GenerationQueue.layerMonitor()),
       Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/server/${process.pid}`, role: "server" }))
@@ -84,7 +86,8 @@ export const layerWorker = (settings: Settings, options: HostOptions = {}) => {
       baseUrl: settings.baseUrl ?? Effect.succeed(Http.originOf(settings))
     },
     callbackOrigin: settings.callbackOrigin,
-    retention: settings.retention
+    retention: settings.retention,
+    sweepDeadline: settings.sweepDeadline
   }).pipe(
     Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/worker/${process.pid}`, role: "worker" }))
   )
@@ -103,10 +106,12 @@ export interface WorkOptions {
   readonly callbackOrigin?: string | undefined
   /** How long old rows are kept. Default: that of `Work.layerSweeps`. */
   readonly retention?: Work.Retention | undefined
+  /** Time in which one set of a sweep has to end. Default: that of `Sweep.Deadline`. */
+  readonly sweepDeadline?: Duration.Input | undefined
 }
 
 /** Background work: runs jobs, sends webhooks and sweeps. Requires the services, generators, a `UrlSigner` and a `Transport`. */
-export const layerWork = ({ callbackOrigin, retention, sender, worker }: WorkOptions) =>
+export const layerWork = ({ callbackOrigin, retention, sender, sweepDeadline, worker }: WorkOptions) =>
   Layer.mergeAll(
     Layer.unwrap(Effect.map(UrlSigner.UrlSigner, (signer) =>
       Work.layerWorker({
@@ -116,7 +121,9 @@ export const layerWork = ({ callbackOrigin, retention, sender, worker }: WorkOpt
           : (id, expiresAt) => UrlSigner.urlOf(signer, callbackOrigin, Callbacks.pathOf(id), expiresAt)
       }))).pipe(StopDeadline.part("jobs")),
     StopDeadline.part("webhooks")(Webhook.layerWorker(sender)),
-    StopDeadline.part("sweeps")(Work.layerSweeps(retention))
+    StopDeadline.part("sweeps")(Work.layerSweeps(retention)).pipe(
+      Layer.provide(sweepDeadline === undefined ? Layer.empty : Layer.succeed(Sweep.Deadline, sweepDeadline))
+    )
   )
 
 /** The services and the drivers that a process needs to run jobs. Drivers and models are checked before the database is opened. */
@@ -142,7 +149,7 @@ export const layer = (settings: Settings) =>
       Layer.effectDiscard(Webhook.checkKeys(settings)),
       // The directory belongs to this process, so the workers that held leases in its database are gone. The embedded
       // database has the clock of this host.
-      isEmbedded ? layerTakeOver : ClockCheck.layer()
+      isEmbedded ? layerTakeOver : ClockCheck.layer({ skewMax: settings.clockSkewMax })
     )
     return checks.pipe(
       Layer.provideMerge(
@@ -194,7 +201,15 @@ export const layerMemory = ({ urlSigningKeys: keys, ...options }: MemoryOptions)
 /** The database of the settings, with the schema up to date. */
 const layerDatabase = (settings: Settings) =>
   Layer.unwrap(Effect.gen(function*() {
-    const { databasePoolSize, databaseStatement, databaseUnit, databaseUrl: url, dataDirectory } = settings
+    const {
+      databaseIdle,
+      databaseLock,
+      databasePoolSize,
+      databaseStatement,
+      databaseUnit,
+      databaseUrl: url,
+      dataDirectory
+    } = settings
     // Processes that share a Postgres may share their files. An embedded database belongs to one process.
     yield* url === undefined ? DataDirectory.acquire(dataDirectory) : DataDirectory.make(dataDirectory)
     const options = {
@@ -202,7 +217,9 @@ const layerDatabase = (settings: Settings) =>
       dataDirectory,
       maxConnections: databasePoolSize,
       statementMax: databaseStatement,
-      unitMax: databaseUnit
+      unitMax: databaseUnit,
+      lockMax: databaseLock,
+      idleMax: databaseIdle
     }
     return Database.layerMigrations(options, Stores.migrations).pipe(
       Layer.provideMerge(StopDeadline.part("database")(Database.layer(options)))
@@ -239,6 +256,7 @@ const layerHttp = (settings: Settings) =>
     Http.layer({
       host: settings.host,
       port: settings.port,
+      connectionsMax: settings.connectionsMax,
       interface: Http.interfaceOf(settings),
       operator: OperatorListener.ofServer(settings),
       drain: settings.drain,

@@ -10,6 +10,7 @@ import * as Database from "./Database.ts"
 import * as Disk from "./internal/disk.ts"
 import * as NodeServer from "./internal/nodeServer.ts"
 import { findConsole, findReference } from "./internal/pageDirectories.ts"
+import * as RejectedConnections from "./internal/rejectedConnections.ts"
 import * as RequestContext from "./internal/requestContext.ts"
 import * as ResponseWriter from "./internal/responseWriter.ts"
 import * as OperatorListener from "./OperatorListener.ts"
@@ -25,6 +26,11 @@ export const graceDefault = Duration.seconds(25)
 /** Options for `Http.layer`. */
 export interface HttpOptions extends OperatorListener.Address {
   readonly interface: InterfaceOptions
+  /**
+   * Maximum number of open connections to the listener for clients. Further ones are closed without a response. It also
+   * bounds the waiting requests of clients that send one request at a time per connection. Default 10,000.
+   */
+  readonly connectionsMax?: number | undefined
   /** The listener for operators. Default `shared`. */
   readonly operator?: OperatorListener.OperatorListener | undefined
   /** How long the server still accepts requests after a stop signal, while `/readyz` returns 503 for load balancers. Default 0. */
@@ -73,6 +79,7 @@ export const layerRoutes = (options: InterfaceOptions) =>
 /** The server. `HttpServer.address` is the address of the listener for clients. */
 export const layer = (
   {
+    connectionsMax = NodeServer.connectionsMax.clients,
     drain = 0,
     grace = graceDefault,
     host,
@@ -83,7 +90,7 @@ export const layer = (
   }: HttpOptions
 ) =>
   Layer.unwrap(Effect.map(Readiness.Readiness, (ready) => {
-    const { endConnections, server } = NodeServer.make()
+    const { endConnections, server } = NodeServer.make(connectionsMax)
     const { layerDrain, readiness } = makeDraining(ready, drain)
     const isShared = operator === "shared"
     const routes = isShared
@@ -98,7 +105,8 @@ export const layer = (
           Layer.provide([Layer.succeed(Readiness.Readiness, readiness), RequestContext.layer, ResponseWriter.layer])
         )
       ),
-      Layer.provideMerge(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: grace }))
+      Layer.provideMerge(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: grace })),
+      Layer.provide(RejectedConnections.layer(server, "clients"))
     )
     return isShared
       ? Layer.provideMerge(layerSharedOrigin, clients)
@@ -177,7 +185,7 @@ const layerSharedOrigin = Layer.effect(OperatorListener.OperatorOrigin, listenin
 /** The listener for operators alone. */
 const layerOperator = (operator: OperatorListener.OwnListener, options: InterfaceOptions) => {
   if (operator === "off") return Layer.succeed(OperatorListener.OperatorOrigin, Option.none())
-  const { endConnections, server } = NodeServer.make()
+  const { endConnections, server } = NodeServer.make(NodeServer.connectionsMax.operators)
   return Layer.effect(
     OperatorListener.OperatorOrigin,
     Effect.andThen(Effect.addFinalizer(() => endConnections), listening)
@@ -187,6 +195,7 @@ const layerOperator = (operator: OperatorListener.OwnListener, options: Interfac
     Layer.provide(
       NodeHttpServer.layer(() => server, { ...operator, exclusive: true, gracefulShutdownTimeout: operatorGrace })
     ),
+    Layer.provide(RejectedConnections.layer(server, "operators")),
     Layer.catchTag("ServeError", ({ cause }) => {
       const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
       return Layer.effect(

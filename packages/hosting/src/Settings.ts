@@ -10,6 +10,7 @@ import type { StripeProvider } from "@kinora/payments"
 import { Duration, Effect, Redacted } from "effect"
 import { IpNetwork } from "effect/net"
 import * as ConfigFile from "./internal/settings/configFile.ts"
+import { databaseOf } from "./internal/settings/database.ts"
 import { type Definition, definitions, type LogLevel, variableOf } from "./internal/settings/definitions.ts"
 import { downloadLimitsOf } from "./internal/settings/downloads.ts"
 import { fileSchema, type JsonSchema } from "./internal/settings/jsonSchema.ts"
@@ -63,6 +64,14 @@ export interface Settings {
   readonly databaseStatement: Duration.Duration
   /** Time after which a unit of work that has not begun to commit is rolled back. */
   readonly databaseUnit: Duration.Duration
+  /** Time after which a wait for a lock ends, and the transaction runs again. */
+  readonly databaseLock: Duration.Duration
+  /** Time after which Postgres ends the session of a transaction whose client does nothing. */
+  readonly databaseIdle: Duration.Duration
+  /** Skew to the clock of the database with which a process does not start. */
+  readonly clockSkewMax: Duration.Duration
+  /** Time in which one set of a sweep has to end. */
+  readonly sweepDeadline: Duration.Duration
   /** Time without progress after which an operation on stored files fails. */
   readonly storageSilence: Duration.Duration
   /** Age after which a partial file is considered left over from a killed process. */
@@ -129,6 +138,8 @@ export interface Settings {
   readonly requestTime: Duration.Duration
   /** Maximum number of requests that a process handles at the same time. */
   readonly requestsMax: number
+  /** Maximum number of open connections to the listener for clients. */
+  readonly connectionsMax: number
   /** Time in which a body that creates a job has to arrive. */
   readonly bodyTimeMax: Duration.Duration
   /** Bytes per second that a client has to send of a large body, and to receive of a file. */
@@ -196,10 +207,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     corsOrigins: values.cors_origins ?? [],
     dataDirectory: values.data_dir,
     databaseUrl: redacted(values.database_url),
-    databasePoolSize: values.database_pool_size,
-    databaseWait: Duration.seconds(values.database_wait_seconds),
-    databaseStatement: Duration.seconds(values.database_statement_seconds),
-    databaseUnit: Duration.seconds(values.database_unit_seconds),
+    ...databaseOf(values),
+    sweepDeadline: Duration.seconds(values.sweep_seconds),
     storageSilence: Duration.seconds(values.storage_silence_seconds),
     partialFileAge: Duration.hours(values.partial_file_age_hours),
     partialFileInterval: Duration.minutes(values.partial_file_interval_minutes),
@@ -231,6 +240,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     requestTime: Duration.seconds(values.request_seconds),
     uploads: { uploadsMax: values.uploads_per_account, uploadBytesMax: values.upload_mib_per_account * 1024 ** 2 },
     requestsMax: values.max_requests,
+    connectionsMax: values.max_connections,
     bodyTimeMax: Duration.seconds(values.body_seconds),
     transferRateMin: values.transfer_kib_per_second * 1024,
     responseStallMax: Duration.seconds(values.response_stall_seconds),

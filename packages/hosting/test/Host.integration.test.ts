@@ -1,10 +1,15 @@
 import { assert, it } from "@effect/vitest"
+import { DatabaseTime, Sweep } from "@kinora/persistence"
 import { JobKind, Scheduler } from "@kinora/scheduler"
-import { TestDatabase } from "@kinora/testkit"
-import { Effect, Layer, Schema } from "effect"
+import { SkewedClock, TestDatabase } from "@kinora/testkit"
+import { Deferred, Duration, Effect, Layer, Queue, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
+import { connect, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { text } from "node:stream/consumers"
 import * as Host from "../src/Host.ts"
 import * as Settings from "../src/Settings.ts"
 
@@ -17,14 +22,17 @@ const termsOf = Effect.fnUntraced(function*(scheduler: Scheduler.Scheduler["Serv
   return { ...worker, limit: 10, lease: yield* scheduler.takeLease({ ...worker, id, slots: 1, ttl: "1 hour" }) }
 })
 
+/** A directory that is deleted when the scope closes. */
+const makeDirectory = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-host-"))),
+  (directory) => Effect.promise(() => rm(directory, { recursive: true }))
+)
+
 it.live(
   "takes over the jobs of the previous process immediately if the database is embedded",
   () =>
     Effect.gen(function*() {
-      const directory = yield* Effect.acquireRelease(
-        Effect.promise(() => mkdtemp(join(tmpdir(), "kinora-host-"))),
-        (directory) => Effect.promise(() => rm(directory, { recursive: true }))
-      )
+      const directory = yield* makeDirectory
       yield* TestDatabase.unpackPglite(join(directory, "database"))
       const settings = yield* Settings.load({ KINORA_DATA_DIR: directory })
       const inProcess = <A, E>(use: (scheduler: Scheduler.Scheduler["Service"]) => Effect.Effect<A, E>) =>
@@ -43,3 +51,74 @@ it.live(
     }).pipe(Effect.scoped),
   180_000
 )
+
+/** Environment of a host on a new database of the Postgres server. */
+const makeEnvironment = Effect.gen(function*() {
+  return { KINORA_DATA_DIR: yield* makeDirectory, KINORA_DATABASE_URL: yield* TestDatabase.postgresUrl }
+})
+
+it.live("applies the limits of its settings to the sessions on Postgres and to the skew of the clocks", () =>
+  Effect.gen(function*() {
+    const environment = yield* makeEnvironment
+    const start = (limits: Readonly<Record<string, string>>) =>
+      Effect.gen(function*() {
+        const settings = yield* Settings.load({ ...environment, ...limits })
+        return yield* Effect.provide(
+          SqlClient.SqlClient.use((sql) =>
+            sql`
+              SELECT
+                current_setting('lock_timeout') AS lock,
+                current_setting('idle_in_transaction_session_timeout') AS idle
+            `
+          ),
+          Layer.fresh(Host.layer(settings))
+        )
+      })
+    assert.deepStrictEqual(yield* start({}), [{ lock: "300ms", idle: "1s" }])
+    const limits = { KINORA_DATABASE_LOCK_MILLISECONDS: "450", KINORA_DATABASE_IDLE_MILLISECONDS: "2500" }
+    assert.deepStrictEqual(yield* start(limits), [{ lock: "450ms", idle: "2500ms" }])
+
+    const skewed = (limits: Readonly<Record<string, string>>) =>
+      SkewedClock.onHost(DatabaseTime.DatabaseClock, 10_000)(start(limits))
+    assert.propertyVal(yield* Effect.flip(skewed({ KINORA_CLOCK_SKEW_SECONDS: "9" })), "_tag", "ClockSkewed")
+    yield* skewed({ KINORA_CLOCK_SKEW_SECONDS: "12" })
+  }).pipe(Effect.scoped))
+
+it.live("applies the limits of its settings to sweeps and to connections", () =>
+  Effect.gen(function*() {
+    const limits = {
+      KINORA_PORT: "0",
+      KINORA_ADMIN_PORT: "0",
+      KINORA_MAX_CONNECTIONS: "16",
+      KINORA_SWEEP_SECONDS: "77"
+    }
+    const settings = yield* Settings.load({ ...yield* makeEnvironment, ...limits })
+    /** Starts a host, and returns the deadline of one of its sweeps. */
+    const start = Effect.fnUntraced(function*<A, E>(host: Layer.Layer<A, E>) {
+      const deadlines = yield* Queue.unbounded<Duration.Input>()
+      // Runs in the fiber of each sweep.
+      const pause = Effect.andThen(
+        Effect.flatMap(Sweep.Deadline, (deadline) => Queue.offer(deadlines, deadline)),
+        Effect.never
+      )
+      yield* Layer.build(Layer.fresh(host)).pipe(Effect.provideService(Sweep.Pause, () => pause))
+      return yield* Queue.take(deadlines)
+    })
+    const origin = yield* Deferred.make<string>()
+    const server = Host.layerServer(settings, (listening) => Deferred.succeed(origin, listening))
+    assert.deepStrictEqual(yield* start(server), Duration.seconds(77))
+    assert.deepStrictEqual(yield* start(Host.layerWorker(settings)), Duration.seconds(77))
+
+    const { hostname, port } = new URL(yield* Deferred.await(origin))
+    const open = Effect.acquireRelease(
+      Effect.sync(() => connect(Number(port), hostname)),
+      (socket) => Effect.sync(() => socket.destroy())
+    )
+    const use = Effect.fnUntraced(function*(socket: Socket) {
+      socket.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+      yield* Effect.promise(() => once(socket, "data"))
+    })
+    for (let count = 0; count < 16; count++) yield* use(yield* open)
+    const refused = yield* open
+    assert.strictEqual(yield* Effect.promise(() => text(refused)), "")
+  }).pipe(Effect.scoped))

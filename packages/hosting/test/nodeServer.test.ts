@@ -1,23 +1,31 @@
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer, Logger, Metric, Queue } from "effect"
+import { TestClock } from "effect/testing"
 import { once } from "node:events"
-import { type AddressInfo, connect } from "node:net"
+import { type AddressInfo, connect, type Server, type Socket } from "node:net"
 import { text } from "node:stream/consumers"
 import * as NodeServer from "../src/internal/nodeServer.ts"
+import * as RejectedConnections from "../src/internal/rejectedConnections.ts"
+
+/** Starts a server. `connect` opens a connection to it. */
+const listen = (connectionsMax: number, times?: typeof NodeServer.times) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const { endConnections, server } = NodeServer.make(connectionsMax, times)
+      server.on("request", (_request, response) => response.end("done"))
+      await once(server.listen(0, "127.0.0.1"), "listening")
+      // A server that listens on TCP has such an address.
+      const { port } = server.address() as AddressInfo
+      return { server, endConnections, connect: () => connect(port, "127.0.0.1") }
+    }),
+    ({ endConnections, server }) => Effect.andThen(endConnections, Effect.sync(() => server.close()))
+  )
 
 /** Starts a server that looks for late requests all the time, and opens a connection to it. */
 const startServer = (times: Partial<typeof NodeServer.times> = {}) =>
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const { endConnections, server } = NodeServer.make({ ...NodeServer.times, header: 1, check: 1, ...times })
-      server.on("request", (_request, response) => response.end("done"))
-      await once(server.listen(0, "127.0.0.1"), "listening")
-      const late = once(server, "clientError")
-      // A server that listens on TCP has such an address.
-      const { port } = server.address() as AddressInfo
-      return { server, endConnections, late, client: connect(port, "127.0.0.1") }
-    }),
-    ({ endConnections, server }) => Effect.andThen(endConnections, Effect.sync(() => server.close()))
+  Effect.map(
+    listen(NodeServer.connectionsMax.clients, { ...NodeServer.times, header: 1, check: 1, ...times }),
+    ({ connect, server }) => ({ late: once(server, "clientError"), client: connect() })
   )
 
 it.live("responds to the first request of a connection that was opened long before", () =>
@@ -56,3 +64,51 @@ it.live("responds 408 to a request whose header does not arrive in time", () =>
       assert.include(answer, "{\"error\":{\"code\":\"request_timeout\",")
     })
   }).pipe(Effect.scoped))
+
+/** Resolves when the server has accepted a connection of this client. */
+const accepted = async (server: Server, client: Socket) => {
+  client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+  const [[socket]] = await Promise.all([once(server, "connection"), once(client, "data")])
+  return socket
+}
+
+it.effect("closes connections above the maximum, counts them, and logs them once a minute", () =>
+  Effect.gen(function*() {
+    const warnings = yield* Queue.unbounded<unknown>()
+    const logger = Logger.make<unknown, void>(({ message }) => {
+      Queue.offerUnsafe(warnings, Array.isArray(message) ? message[1] : message)
+    })
+    const warning = { listener: "clients", maximum: 2 }
+    const { connect, server } = yield* listen(2)
+    yield* Layer.build(RejectedConnections.layer(server, "clients")).pipe(Effect.provide(Logger.layer([logger])))
+    const rejected = Effect.map(
+      Metric.snapshot,
+      (metrics) =>
+        metrics.flatMap(({ attributes, id, state }) =>
+          id === "kinora_http_connections_rejected_total" ? [{ attributes, ...state }] : []
+        )
+    )
+    const countOf = (count: number) => [{ attributes: { listener: "clients" }, count, incremental: true }]
+    assert.deepStrictEqual(yield* rejected, countOf(0))
+
+    yield* Effect.promise(() => accepted(server, connect()))
+    const second = connect()
+    const socket = yield* Effect.promise(() => accepted(server, second))
+    const refuse = Effect.promise(() => text(connect()))
+    assert.strictEqual(yield* refuse, "")
+    assert.deepStrictEqual(yield* rejected, countOf(1))
+    assert.deepStrictEqual(yield* Queue.take(warnings), warning)
+
+    assert.strictEqual(yield* refuse, "")
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(yield* rejected, countOf(2))
+    assert.strictEqual(yield* Queue.size(warnings), 0)
+    assert.strictEqual(yield* refuse, "")
+    assert.deepStrictEqual(yield* Queue.take(warnings), warning)
+
+    const isClosed = once(socket, "close")
+    second.destroy()
+    yield* Effect.promise(() => isClosed)
+    yield* Effect.promise(() => accepted(server, connect()))
+    assert.deepStrictEqual(yield* rejected, countOf(3))
+  }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.scoped))

@@ -17,13 +17,25 @@ export const times = {
   check: 30_000
 }
 
+/** Maximum number of open connections of a listener. Node closes further ones without a response, and emits `drop`. */
+export const connectionsMax = {
+  /** Default. */
+  clients: 10_000,
+  operators: 256
+}
+
 /**
- * Makes a server and a function that ends its connections: immediately, or with the response in progress. `server.close`
+ * Makes a server with a maximum number of open connections, and a function that ends its connections: immediately, or with the response in progress. `server.close`
  * alone would wait for connections without a request until they time out, and for those that become idle later for
  * `keepAliveTimeout`. Default: `times`.
  */
-export const make = (ofServer = times) => {
-  const server = createServer(optionsOf(ofServer))
+export const make = (max: number, ofServer = times) => {
+  const server = Object.assign(createServer(optionsOf(ofServer)), {
+    maxConnections: max,
+    // A process of a group would otherwise return the connection to the one that accepts them, which passes it on again,
+    // without a pause, until a process has a place.
+    dropMaxConnection: true
+  })
   const sockets = new Set<Socket>()
   /** Connections on which a request has arrived. */
   const used = new WeakSet<Socket>()

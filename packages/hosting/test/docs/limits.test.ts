@@ -44,6 +44,7 @@ const bytes = (count: number) =>
     ? `${count / 1024 ** 2} MiB`
     : `${count / 1024} KiB`
 const hours = (duration: Duration.Duration) => `${Duration.toHours(duration)} hours`
+const count = (number: number) => number.toLocaleString("en-US")
 const seconds = (duration: Duration.Duration) => `${Duration.toSeconds(duration)} seconds`
 
 /** A limit that no setting changes. */
@@ -210,6 +211,17 @@ const requests: ReadonlyArray<Row> = [
   server.imageWaitsMax,
   server.requestTime,
   server.requestsMax,
+  [
+    "connections of clients that a server keeps open",
+    count(NodeServer.connectionsMax.clients),
+    "max_connections",
+    "the connection is closed without a response"
+  ],
+  fixed(
+    "connections to a separate listener for operators",
+    count(NodeServer.connectionsMax.operators),
+    "the connection is closed without a response"
+  ),
   fixed(
     "time in which the header of a request arrives",
     seconds(Duration.millis(NodeServer.times.header)),

@@ -4,6 +4,7 @@ import { Schema } from "effect"
 import { addressDefinitions } from "./addressDefinitions.ts"
 import { between } from "./between.ts"
 import { consoleDefinitions } from "./consoleDefinitions.ts"
+import { databaseDefinitions } from "./databaseDefinitions.ts"
 import { listOf } from "./listOf.ts"
 import { mediaDefinitions } from "./mediaDefinitions.ts"
 import { paymentDefinitions } from "./paymentDefinitions.ts"
@@ -30,36 +31,19 @@ export const definitions = {
     expected: "a directory",
     about: "Directory of stored files and of the embedded database, which one process at a time can open."
   },
-  database_url: {
-    schema: Schema.String.check(Schema.isPattern(/^postgres(ql)?:\/\/./)),
-    default: undefined,
-    expected: "a URL postgres://user:password@host:port/database",
-    about: "Postgres to use. If unset, an embedded database in the data directory.",
-    isSecret: true
+  ...databaseDefinitions,
+  clock_skew_seconds: {
+    schema: between(1, 60),
+    default: "2",
+    expected: "a number of seconds from 1 to 60",
+    about:
+      "Difference in seconds between the clock of the process and that of Postgres above which the process does not start."
   },
-  database_pool_size: {
-    schema: between(3, 200),
-    default: "16",
-    expected: "a number of connections from 3 to 200",
-    about: "Maximum number of connections of this process to Postgres."
-  },
-  database_wait_seconds: {
-    schema: between(0, 3_600),
-    default: "60",
-    expected: "a number of seconds from 0 to 3600",
-    about: "Seconds for which a start is repeated while Postgres does not respond."
-  },
-  database_statement_seconds: {
-    schema: between(1, 600),
-    default: "4",
-    expected: "a number of seconds from 1 to 600",
-    about: "Seconds after which Postgres ends a statement. A connection without a response ends after a quarter more."
-  },
-  database_unit_seconds: {
-    schema: between(1, 3_600),
-    default: "10",
-    expected: "a number of seconds from 1 to 3600",
-    about: "Seconds after which a transaction that has not begun to commit is rolled back."
+  sweep_seconds: {
+    schema: between(10, 86_400),
+    default: "300",
+    expected: "a number of seconds from 10 to 86400",
+    about: "Seconds after which work on one set of expired or old rows is interrupted, to be tried again later."
   },
   storage_silence_seconds: {
     schema: between(1, 3_600),

@@ -16,6 +16,12 @@ export const requestDefinitions = {
     expected: "a number of requests from 1 to 100000",
     about: "Requests that this process handles at once, without those that wait. Further ones get 503."
   },
+  max_connections: {
+    schema: between(16, 1_000_000),
+    default: "10000",
+    expected: "a number of connections from 16 to 1000000",
+    about: "Connections of clients that this process keeps open. Further ones are closed without a response."
+  },
   body_seconds: {
     schema: between(1, 280),
     default: "30",
