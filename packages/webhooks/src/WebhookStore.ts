@@ -186,7 +186,7 @@ export class WebhookStore extends Context.Service<WebhookStore, {
     until: DateTime.Utc,
     bytesMax?: number
   ) => Effect.Effect<ReadonlyArray<Claimed>, StorageError>
-  /** Stores the bodies of first sends, in the unit that claimed the deliveries. */
+  /** Stores the bodies of first sends, in the unit that claimed the deliveries. The unit can store them with its commit. */
   readonly freeze: (bodies: ReadonlyArray<FrozenBody>) => Effect.Effect<void, StorageError>
   /**
    * Applies the settlements whose claims still hold, and returns their deliveries. Logs all

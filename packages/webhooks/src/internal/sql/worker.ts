@@ -1,5 +1,6 @@
 /** The methods of the store that workers and sweeps call. */
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import * as Rows from "@kinora/persistence/Rows"
 import { mapSql } from "@kinora/persistence/StorageError"
 import type { UnitOfWork } from "@kinora/persistence/UnitOfWork"
@@ -34,7 +35,7 @@ export const methods = (sql: Sql, unitOfWork: UnitOfWork["Service"]) => ({
       mapSql("WebhookStore.claim"),
       (claim) => withoutUnit(unitOfWork, "WebhookStore.claim", claim)
     ),
-  freeze: (bodies) => Effect.asVoid(ClaimStatements.freeze(sql, bodies)).pipe(mapSql("WebhookStore.freeze")),
+  freeze: (bodies) => Pipelining.write(sql, ClaimStatements.freeze(sql, bodies)).pipe(mapSql("WebhookStore.freeze")),
   settle: (settlements) => settle(sql, settlements).pipe(mapSql("WebhookStore.settle")),
   release: (claims, at) => Effect.asVoid(release(sql, claims, at)).pipe(mapSql("WebhookStore.release")),
   expire: (before, now, limit) =>

@@ -1,4 +1,5 @@
 /** Claims of due deliveries, with the body that every send of a delivery repeats. */
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { type Cause, DateTime, Effect, Exit, identity, type Schema } from "effect"
@@ -59,7 +60,8 @@ export type Claim = (
  * Releases deliveries whose body cannot be made until `restedAt`.
  *
  * A claim is a unit of work if functions of the host make bodies: the unit stores them, because
- * these functions can return another body after a crash. The default body depends only on the
+ * these functions can return another body after a crash. The bodies go with the commit, and are
+ * not sent before it. The default body depends only on the
  * event, so it is not stored before the first send, and the claim is one statement.
  */
 export const make = Effect.fnUntraced(function*(options: BodyOptions) {
@@ -80,7 +82,7 @@ export const make = Effect.fnUntraced(function*(options: BodyOptions) {
   const claim = Effect.fnUntraced(function*(demands: ReadonlyArray<Demand>, now: DateTime.Utc, times: Times) {
     const taken = yield* store.claim(demands, now, times.until, options.claimBytesMax ?? 8 * 1024 ** 2)
     const { made, ...bodies } = yield* makeBodies(options, taken)
-    if (made.length > 0 && !isDerived) yield* store.freeze(made)
+    if (made.length > 0 && !isDerived) yield* Pipelining.atCommit(store.freeze(made))
     if (bodies.failed.length > 0) yield* release(bodies.failed, times.restedAt)
     const sendable = [...bodies.known, ...made.map((one) => ({ ...one, isStored: !isDerived }))]
     return { ...bodies, taken, sendable }
