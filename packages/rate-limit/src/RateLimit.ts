@@ -9,7 +9,7 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Context, DateTime, type Duration, Effect, Layer } from "effect"
 import type * as Counter from "./internal/counter.ts"
-import { type Counting, makeCounting } from "./internal/counting.ts"
+import { type Counting, makeCounting } from "./internal/foldedCounters.ts"
 import * as Limits from "./internal/limits.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
