@@ -27,14 +27,19 @@ const options = {
 
 const every = ["{packages,hosts,examples}/*/test/**/*.test.ts", "tools/test/**/*.test.ts"]
 
-/** Files that start programs or databases, besides those named `*.integration.test.ts`. */
-const programs = [
+/** Files whose tests start whole services or programs, whatever their names are. */
+const services = [
   "packages/{acceptance,pglite}/test/**/*.test.ts",
   "packages/hosting/test/{DataDirectory,api,readme}.test.ts",
-  "hosts/*/test/**/*.test.ts",
+  "{examples,hosts}/*/test/**/*.test.ts",
   "tools/test/**/*.test.ts"
 ]
-const integration = ["**/*.integration.test.ts", ...programs]
+/**
+ * A file is named `*.integration.test.ts` if its tests need a database, start programs, draw, decode or encode images and
+ * videos, write large files, bundle sources, keep slow clients connected, or compute for more than a few seconds. All
+ * others are unit tests.
+ */
+const integration = ["**/*.integration.test.ts", ...services]
 
 /**
  * Starts the longest waits first: for a slow job, for a lease that expires, for the patience of a client. Two of them fill
@@ -65,11 +70,11 @@ class LongestWaitsFirst extends LongestFirst {
     "ledger/test/Ledger.integration.test.ts",
     "acceptance/test/aiSdk.integration.test.ts",
     "acceptance/test/longPoll.integration.test.ts",
-    "generator-procedural/test/ProceduralGenerator.test.ts",
-    "generator-procedural/test/ImageToImage.test.ts",
-    "media/test/Media.test.ts",
-    "media/test/Limits.test.ts",
-    "storage/test/FileBlobStore.test.ts"
+    "generator-procedural/test/ProceduralGenerator.integration.test.ts",
+    "generator-procedural/test/ImageToImage.integration.test.ts",
+    "media/test/Media.integration.test.ts",
+    "media/test/Limits.integration.test.ts",
+    "storage/test/FileBlobStore.integration.test.ts"
   ]
 }
 

@@ -1,5 +1,5 @@
 /**
- * Rules of this repository that no ready-made one states. `.oxlintrc.json` says where each applies.
+ * Rules of this repository that no ready-made one states. `.oxlintrc.json` has the files to which each applies.
  *
  * The types cover the few nodes that the rules look at; oxlint publishes none for plugins.
  */

@@ -58,9 +58,17 @@ const openings: ReadonlyArray<Rule> = [
   }
 ]
 
+/** Only of comments: messages and documents quote people, who say and tell. */
+const personified: ReadonlyArray<Rule> = [
+  {
+    pattern: /\b(?:says|tells)\b/g,
+    message: "Only people say and tell: a thing has, returns, contains or determines."
+  }
+]
+
 /** Problems of a comment, with or without its delimiters. */
 export const inComment = (text: string): ReadonlyArray<ProseProblem> =>
-  search([...openings, ...idioms, ...decisions], text)
+  search([...openings, ...personified, ...idioms, ...decisions], text)
 
 /** Problems of a message, a log line or a test name. */
 export const inMessage = (text: string): ReadonlyArray<ProseProblem> => search([...idioms, ...decisions], text)

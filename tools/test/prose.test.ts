@@ -27,6 +27,17 @@ describe("a comment", () => {
     )
   })
 
+  it("is rejected if a thing in it says or tells something", () => {
+    assert.deepStrictEqual(
+      words(
+        prose.inComment("// The column says why. Its header tells the proxy; `says` too, but nobody said or told.")
+      ),
+      ["says", "tells", "says"]
+    )
+    assert.deepStrictEqual(prose.inComment("/** Sends what callers say, and `essaysOf` tellers. */"), [])
+    assert.deepStrictEqual(prose.inMessage("The customer says: no"), [])
+  })
+
   it("is accepted in plain words", () => {
     for (
       const comment of [

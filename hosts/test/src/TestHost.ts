@@ -14,8 +14,8 @@ import { Context, Duration, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import type { Controls, FinalStatus, TestAccount } from "./Controls.ts"
 import * as Accounts from "./internal/accounts.ts"
-import * as Fetching from "./internal/fetching.ts"
 import * as GeneratorControls from "./internal/generatorControls.ts"
+import * as LocalFetch from "./internal/localFetch.ts"
 import * as Services from "./internal/services.ts"
 import * as Webhooks from "./internal/webhooks.ts"
 import * as RunningHost from "./RunningHost.ts"
@@ -64,7 +64,7 @@ const make = Effect.fnUntraced(function*(options: TestHostOptions) {
     resultTtl: Duration.fromInputUnsafe(options.resultTtl ?? defaultResultTtl)
   }
   const baseUrl = http.baseUrl ?? defaultBaseUrl
-  const fetchAs = yield* Fetching.make(baseUrl, http)
+  const fetchAs = yield* LocalFetch.make(baseUrl, http)
 
   const createAccount = Effect.fn("TestHost.createAccount")(function*(options: AccountOptions = {}) {
     const account = yield* open(options)

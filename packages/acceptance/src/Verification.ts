@@ -44,7 +44,10 @@ export const byUs = async ({ at, body, header, secret }: Webhook): Promise<strin
 /** How many of the secrets must verify. */
 export type Quorum = "all" | "any"
 
-/** Errors of both, as sentences, for the secrets that must verify. Without a secret, no webhook is valid. */
+/**
+ * Returns why Stripe's SDK and our package reject a webhook, as sentences, for the secrets that must verify it. Without a
+ * secret, no webhook is valid.
+ */
 export const problemsOf = async (
   webhook: Omit<Webhook, "secret">,
   secrets: ReadonlyArray<string>,

@@ -51,7 +51,7 @@ const model = {
   driver: { name: "upstream", options: { model: "owner/name" } }
 }
 
-/** Starts an upstream whose videos are as long as the prompt says, and returns a site whose model runs there. */
+/** Starts an upstream whose videos have the length in the prompt, and returns a site whose model runs there. */
 const startUpstream = Effect.gen(function*() {
   const upstream = yield* replicate
   upstream.after("POST /v1/models", ({ body }) => {

@@ -50,9 +50,3 @@ it.effect("the README shows the examples as they run", () =>
       assert.include(readme, yield* read(`../example/${example}.ts`))
     }
   }))
-
-it.effect("the README lists every public name", () =>
-  Effect.gen(function*() {
-    const [, api = ""] = (yield* read("../README.md")).split("## API")
-    for (const name of Object.keys(AddressGuard)) assert.include(api, `\`${name}\``)
-  }))

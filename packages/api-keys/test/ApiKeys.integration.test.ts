@@ -8,12 +8,14 @@ import { makeHost, makeKey } from "../src/internal/contract/hosts.ts"
 import { suite as contract } from "../src/testing.ts"
 import * as Backend from "./Backend.ts"
 import * as KeysContract from "./KeysContract.ts"
+import * as TransactionsContract from "./TransactionsContract.ts"
 import * as VerificationContract from "./VerificationContract.ts"
 
-for (const [name, database] of TestDatabase.all) {
+for (const [name, database, callers] of TestDatabase.all) {
   contract(name, Backend.over(database))
   KeysContract.suite(name, Backend.over(database))
   VerificationContract.suite(name, Backend.over(database))
+  TransactionsContract.suite(name, Backend.over(database), callers)
 
   layer(Layer.merge(Backend.over(database), SecureRandom.layerWebCrypto))(`SqlApiKeyStore (${name})`, (it) => {
     it.effect("stores nothing of a key that allows its use", () =>

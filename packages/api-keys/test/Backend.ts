@@ -22,7 +22,8 @@ const placed = (database: TestDatabase.TestDatabase) =>
 export const over = (database: TestDatabase.TestDatabase) => {
   const { client, store } = placed(database)
   return store.layer.pipe(
-    Layer.provideMerge(UnitOfWork.layerSql),
+    // Hundreds of units take turns on few connections, on a machine that runs other tests.
+    Layer.provideMerge(UnitOfWork.layerSqlWith({ deadline: "2 minutes" })),
     Layer.provideMerge(Migrations.layer(store.migrations)),
     Layer.provideMerge(client)
   )

@@ -41,7 +41,7 @@ export const tunedFor = (concurrentJobs: number): Preset => ({
 /** Maximum number of jobs that one call of `addJobs` adds. */
 export const jobsPerSet = 1_000
 
-/** SQL query. Returns one row, whose column `done` tells whether no job is left. */
+/** SQL query. Returns one row, whose column `done` is true if no job is left. */
 export const isDone = "SELECT NOT EXISTS (SELECT 1 FROM graphile_worker._private_jobs) AS done"
 
 // -----------------------------------------------------------------------------

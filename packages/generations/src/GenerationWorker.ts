@@ -105,7 +105,7 @@ export const makeHandler = Effect.fnUntraced(
           return yield* Effect.die(new Error(`The generation ${job.payload.id} of a job does not exist`))
         }
         const source = offered.has(generation.model) ? sourceOf(generation.model) : Option.none()
-        // Such a job has no pool: of the models that the worker does not offer, it claims no other jobs.
+        // The job has no pool. Jobs with a pool are claimed only for models that the worker offers.
         if (Option.isNone(source)) return returned(generation.model)
         const progress = Progress.ofJob(job, source.value.routes[0].upstream, upstreams)
         const callbackUrl = callbackUrlOf(job, options)

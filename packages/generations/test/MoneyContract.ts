@@ -2,7 +2,7 @@
  * Random steps of operators, clients, workers, sweeps and crashes over months, one after the other. After each step,
  * the money of every account is that of the model, and the books and the scheduler verify.
  */
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { PlanTable } from "@kinora/accounts"
 import { Accounts } from "@kinora/accounts/Accounts"
 import { AccountStore } from "@kinora/accounts/AccountStore"
@@ -91,9 +91,12 @@ export interface MoneyOptions {
 /** The services, whose stores the process reaches through `Crashes`. */
 type Services = Crashes | Exclude<Layer.Success<typeof layerMemory>, MemoryBackend>
 
-/** The suite for services over `layerCrashing`. */
+/**
+ * The suite for services over `layerCrashing`. Each sequence has services of its own, because every step verifies the
+ * books and the scheduler as a whole.
+ */
 export const suite = <E>(name: string, services: Layer.Layer<Services, E>, { runs, steps }: MoneyOptions) => {
-  layer(services)(`Money over time (${name})`, (it) => {
+  describe(`Money over time (${name})`, () => {
     it.effect.prop(
       "is that of the model after every step",
       [Schema.Array(Step).check(Schema.isMinLength(steps), Schema.isMaxLength(steps))],
@@ -101,7 +104,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>, { run
         Effect.gen(function*() {
           const world = yield* makeWorld
           for (const step of taken) yield* world.take(step)
-        }),
+        }).pipe(Effect.provide(services)),
       { arbitrary: { runs, maxShrinks: 50 }, timeout: 600_000 }
     )
   })

@@ -1,5 +1,7 @@
 import { TestDatabase } from "@kinora/testkit"
-import { layerSql } from "./Assembly.ts"
+import { layerMemoryWith, layerSql } from "./Assembly.ts"
 import { suite, waitingMax } from "./StoryContract.ts"
+
+suite("memory", layerMemoryWith({ waitingMax }), 100)
 
 for (const [name, database] of TestDatabase.all) suite(name, layerSql(database, { waitingMax }), 12)

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import * as DrawingPool from "../src/internal/DrawingPool.ts"
 import * as ProceduralGenerator from "../src/ProceduralGenerator.ts"
 
-/** A request that says nothing but what a test is about. */
+/** A request with defaults for everything that a test does not need. */
 export const request = (
   id: string,
   rest: Partial<GenerationRequest.GenerationRequest> = {}

@@ -55,7 +55,7 @@ const bodiesOf = (spec: unknown) =>
     return isNode(body) ? [[path, body] as const] : []
   })
 
-/** Whether a property or a parameter has one of many values, so that an example says more than the schema. */
+/** Whether a property or a parameter has one of many values, so that an example adds something to the schema. */
 const needsExample = (schema: Node): boolean => {
   if ("enum" in schema || "const" in schema || "$ref" in schema || schema["format"] === "binary") return false
   if (schema["type"] === "array") return isNode(schema["items"]) && needsExample(schema["items"])

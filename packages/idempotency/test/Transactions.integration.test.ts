@@ -1,14 +1,17 @@
-/** Claims belong to the transaction of their caller, whoever opened it. */
+/** Claims and responses belong to the transaction of their caller, whoever opened it. */
 import { assert, layer } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Exit, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { Claim } from "../src/Claim.ts"
 import { Idempotency, layer as layerIdempotency } from "../src/Idempotency.ts"
 import { IdempotencyKey } from "../src/IdempotencyKey.ts"
 import { fingerprintOf, requestOf } from "../src/internal/contract/requests.ts"
+import { again, completeRunning, first } from "../src/internal/contract/runningRequests.ts"
+import { layerWith as layerResponses, type Responses } from "../src/Responses.ts"
 import * as Backend from "./Backend.ts"
 
 type Transaction = <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, unknown>
@@ -75,7 +78,11 @@ const runAll = Effect.fnUntraced(function*(
 })
 
 for (const [name, database, callers] of TestDatabase.all) {
-  layer(layerIdempotency.pipe(Layer.provideMerge(Backend.over(database))))(`Transactions (${name})`, (it) => {
+  layer(
+    Layer.merge(layerIdempotency, layerResponses({})).pipe(
+      Layer.provideMerge(Layer.merge(Backend.over(database), SecureRandom.layerWebCrypto))
+    )
+  )(`Transactions (${name})`, (it) => {
     for (const [transactionName, getTransaction] of transactions) {
       it.effect(
         `once commits and rolls back with the rows of its caller in ${transactionName}`,
@@ -118,6 +125,21 @@ for (const [name, database, callers] of TestDatabase.all) {
               // A neighbour that rolls back was never visible.
               if ((n + 1) % 4 === 0) assert.strictEqual((yield* find(other))._tag, "None")
             }))
+        }))
+
+      it.effect(`responses are those of its own ${transactionName} and of committed ones only`, () =>
+        Effect.gen(function*() {
+          const claims = yield* makeClaims(callers)
+          const services = yield* Effect.context<Responses>()
+          const scopeOf = (n: number) => `${claims[n]!.scope} ${n}`
+          const inserted = yield* runAll(claims, yield* getTransaction, (_, n) =>
+            Effect.gen(function*() {
+              yield* completeRunning(yield* first(scopeOf(n)))
+              assert.strictEqual(yield* again(scopeOf(n)), "Replay")
+            }).pipe(Effect.provideContext(services)))
+          assert.strictEqual(inserted.size, callers * 3 / 4)
+          const tags = yield* Effect.forEach(claims, (_, n) => again(scopeOf(n)))
+          assert.deepStrictEqual(tags, claims.map((_, n) => inserted.has(n) ? "Replay" : "First"))
         }))
     }
   })

@@ -82,7 +82,7 @@ export const Reason = Schema.Union([
 /** Type of `Reason`. */
 export type Reason = typeof Reason.Type
 
-/** The error of a rejected image. The message tells the sender what to do. Match the reason with `Effect.catchReason`. */
+/** The error of a rejected image. The message describes what the sender can do. Match the reason with `Effect.catchReason`. */
 export class MediaError extends Schema.TaggedError<MediaError>("@kinora/media/MediaError")("MediaError", {
   reason: Reason
 }) {

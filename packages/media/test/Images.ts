@@ -51,7 +51,7 @@ export const odd: Readonly<Record<string, () => Promise<Buffer>>> = {
 /** The marker at the end of a JPEG. */
 export const jpegEnd = Buffer.from([0xff, 0xd9])
 
-/** A PNG of one bit per pixel, all of it zero, that says it has these sides. */
+/** A PNG of one bit per pixel, all of it zero, that declares these sides. */
 export const hollowPng = (width: number, height: number, rows: Buffer): Buffer => {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -65,7 +65,7 @@ export const hollowPng = (width: number, height: number, rows: Buffer): Buffer =
   ])
 }
 
-/** A PNG with all the pixels it says it has, in a thousandth of their size. */
+/** A PNG that contains all the pixels that it declares, in a thousandth of their size. */
 export const bombPng = (side: number): Buffer =>
   hollowPng(side, side, deflateSync(Buffer.alloc(side * (1 + Math.ceil(side / 8))), { level: 1 }))
 

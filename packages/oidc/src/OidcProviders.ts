@@ -59,7 +59,7 @@ const missingFor = Duration.seconds(5)
 /** Concurrent sign-ins that wait for one provider. Further ones wait for them, within their time limit. */
 const callsMax = 16
 
-/** The library, and what it knows about a provider. */
+/** The library, and the discovered configuration of a provider. */
 interface Discovered {
   readonly client: typeof Client
   readonly config: Client.Configuration

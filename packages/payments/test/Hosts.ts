@@ -15,7 +15,7 @@ export interface Script {
   readonly state: CheckoutState
 }
 
-/** One host over the store of the suite, whose provider responds what `script` says at that time. */
+/** One host over the store of the suite, whose provider responds as `script` determines at that time. */
 export const makeHost = (options: Payments.PaymentsOptions = {}, script: Partial<Script> = {}) =>
   Effect.map(
     Layer.build(Payments.layerWith(options).pipe(Layer.provide(layerProvider(script)))),

@@ -43,7 +43,7 @@ export const qualifier = (schema: string, objects: Objects) => {
   const places = new RegExp(`(?<![\\w$."])(?:${names.join("|")})(?![\\w$"])|${droppedIndex}`, "g")
   const hints = [...names, "DROP INDEX"]
   return (text: string): string =>
-    // Most texts have no place, and this is faster than the expression.
+    // Most texts contain none of the names, and searching for plain strings is faster than the expression.
     hints.some((hint) => text.includes(hint)) ? text.replace(places, (name) => prefix + name) : text
 }
 

@@ -9,7 +9,7 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Clock, Context, DateTime, type Duration, Effect, Layer } from "effect"
 import type * as Counter from "./internal/counter.ts"
-import { type Counting, makeCounting } from "./internal/counting.ts"
+import { type Counting, makeCounting } from "./internal/foldedCounters.ts"
 import * as Limits from "./internal/limits.ts"
 import { RateLimitStore } from "./RateLimitStore.ts"
 
@@ -226,7 +226,7 @@ const groupsOf = (countings: Countings, all: ReadonlyArray<Limits.Placed>): Read
     takes: all.flatMap((one, index) => one.kind === kind ? [[index, one.take] as const] : [])
   })).filter(({ takes }) => takes.length > 0)
 
-/** Decides takes with what the process knows. Returns their results, and the group of the others. */
+/** Decides takes without the storage, where the memory of the process suffices. Returns their results, and the group of the others. */
 const decideGroup = Effect.fnUntraced(function*({ counting, takes }: Group) {
   const clock = yield* Clock.Clock
   const canSpend = yield* counting.canSpend

@@ -63,6 +63,26 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>, callers
           assert.strictEqual((yield* peek(request)).remaining, 1_000 - committed)
         }))
 
+      it.effect(`peeks at the hits of its own transaction and of committed ones only (${way})`, () =>
+        Effect.gen(function*() {
+          const { hit, peek } = yield* RateLimit.RateLimit
+          const requestOf = (n: number) => ({ key: `peeks ${n} ${way}`, limit: 10 })
+          const remaining = (n: number) => Effect.map(peek(requestOf(n)), ({ remaining }) => remaining)
+          const exits = yield* runAll(
+            callers,
+            yield* transaction,
+            Effect.fnUntraced(function*(n) {
+              yield* hit(requestOf(n))
+              assert.strictEqual(yield* remaining(n), 9)
+              // A neighbour that rolls back was never visible.
+              if (isRolledBack(n + 1) && n + 1 < callersCount) assert.strictEqual(yield* remaining(n + 1), 10)
+            })
+          )
+          assert.deepStrictEqual(exits.map(Exit.isSuccess), callers.map((n) => !isRolledBack(n)))
+          const left = yield* Effect.forEach(callers, remaining)
+          assert.deepStrictEqual(left, callers.map((n) => isRolledBack(n) ? 10 : 9))
+        }))
+
       it.effect(`remembers no full minute of callers that roll back (${way})`, () =>
         Effect.gen(function*() {
           const { hit, peek } = yield* RateLimit.RateLimit

@@ -116,7 +116,7 @@ const leasesOf = ({ running, workers }: Tables.Tables, access: Access, accessNow
   takeLease: (lease: NewLease) =>
     accessNow((now) => {
       const before = workers.get(lease.id)
-      for (const other of Array.from(workers.values())) if (Workers.isOld(other, now)) workers.delete(other.id)
+      for (const { id } of Workers.findOld(workers.values(), now)) workers.delete(id)
       workers.set(lease.id, Workers.take(before, lease, now))
     }),
   renewLease: (renewal: Renewal) =>

@@ -197,7 +197,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
                 const options = { ...lease, worker: "again" }
                 yield* store.takeLease(options)
                 const before = workers.find(({ id }) => id === options.id)
-                workers = workers.filter((other) => !Rules.isOld(other, now))
+                const old = Rules.findOld(workers, now)
+                workers = workers.filter((worker) => !old.includes(worker))
                 const { until: _, ...taken } = options
                 changeWorker(Rules.take(before, taken, now))
                 break

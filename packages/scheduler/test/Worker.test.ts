@@ -18,7 +18,7 @@ type Payload = { readonly n: number }
 
 const unavailable = new StorageError.StorageError({ operation: "test", reason: "unavailable", cause: "test" })
 
-/** A world with a worker in it, that tells what happens. */
+/** A world with a worker, and a record of what happens in it. */
 const start = Effect.fnUntraced(function*(
   run: (job: ClaimedJob<Payload>) => Effect.Effect<string, string>,
   options:
@@ -61,7 +61,7 @@ const start = Effect.fnUntraced(function*(
   }
 })
 
-/** A run that says when it started, waits for the test, and says when it was interrupted. */
+/** A run that records its start, waits for the test, and records its interruption. */
 const makeGate = Effect.sync(() => {
   const started = Latch.makeUnsafe(false)
   const gate = Latch.makeUnsafe(false)

@@ -1,6 +1,6 @@
 /**
  * Faults of a database or a file store, for the calls of one host. A test or a random story
- * says which of the next calls fail, and how; every other call runs unchanged.
+ * determines which of the next calls fail, and how; every other call runs unchanged.
  *
  * The faulty layers ask `next` before each call: `FaultySqlClient` over a database, and the
  * layers of `@kinora/acceptance` over memory stores and blob stores. Waits of faults use the

@@ -29,7 +29,7 @@ export const failure = (check: string, detail: string, advice: string): Finding 
   advice
 })
 
-/** Something cannot be checked here. `detail` says why. */
+/** Something cannot be checked here. `detail` is the reason. */
 export const skipped = (check: string, detail: string): Finding => ({ check, status: "skipped", detail })
 
 /** Returns a failure with the message of the error if a check fails. */

@@ -17,7 +17,7 @@ export const answerData = async (
   return () => page.unroute(isAnswered)
 }
 
-/** An error of the service, which says that a retry does not help. */
+/** An error of the service, whose header states that a retry does not help. */
 export const refusal =
   (status: number, code: string, message: string, headers: Record<string, string> = {}) =>
   (route: Route): Promise<void> =>

@@ -15,7 +15,7 @@ export interface Answer {
   readonly text: string
 }
 
-/** Sends a request as the first account unless `init` says otherwise. */
+/** Sends a request as the first account unless `init` has another key. */
 type Ask = (request: string, init?: FetchInit) => Promise<Answer>
 
 /** Options of a request with a body. */

@@ -26,7 +26,7 @@ export const metadataOf = ({ models }: KeyTerms): ApiKeys.Metadata =>
 export const withModels = (terms: Terms.KeyTerms, models: ReadonlyArray<string> | undefined): KeyTerms =>
   terms === Terms.unrestricted && models === undefined ? unrestricted : {
     ...terms,
-    // A scope of a later build allows nothing that this build knows.
+    // A scope that a later build added allows no request of this build.
     scopes: Option.map(terms.scopes, (scopes) => scopes.filter(isScope)),
     models: Option.fromUndefinedOr(models)
   }

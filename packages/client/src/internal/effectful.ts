@@ -63,7 +63,7 @@ const effectOf = ({ argumentCount, kind, run }: Definition.Definition<Definition
     const before = Array.from({ length: argumentCount }, (_, index) => all[index])
     return run(...before, { ...options, signal })
   }
-  // The kind of a definition says what its `run` returns.
+  // The kind of a definition determines what its `run` returns.
   if (kind === "value") {
     return (...all: ReadonlyArray<unknown>) => call((signal) => start(all)(signal) as Promise<unknown>)
   }

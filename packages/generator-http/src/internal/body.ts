@@ -26,7 +26,7 @@ export interface ReadImage {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Reads the input images of a request, in order. Fails if an image has another length than it says. */
+/** Reads the input images of a request, in order. Fails if the length of an image differs from the declared one. */
 export const readImages = ({ images }: GenerationRequest): Effect.Effect<ReadonlyArray<ReadImage>, GeneratorError> =>
   Effect.forEach(images, readImage)
 

@@ -35,7 +35,7 @@ const workspace = Effect.acquireRelease(
 
 const freePort = Effect.map(Effect.promise(FreePort.find), String)
 
-/** Puts the last printed value of a kind in place of `gen_…`, as the page tells the reader. */
+/** Puts the last printed value of a kind in place of `gen_…`, as the reader of the page does. */
 const completed = (command: string, printed: string) =>
   command.replaceAll(
     /\b(acct|gen|kin|whep)_…/g,

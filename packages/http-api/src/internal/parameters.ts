@@ -66,8 +66,7 @@ const items: Readonly<Record<string, string>> = {
 }
 
 /**
- * Parameters of which the generated schema says too little, by name, or by operation
- * and name. Numbers are generated as text with a pattern.
+ * Parameters whose generated schema lacks details, by name, or by operation and name. Numbers are generated as text with a pattern.
  */
 const parameters: Readonly<Record<string, Parameter>> = {
   ...Object.fromEntries(

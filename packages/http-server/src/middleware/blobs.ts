@@ -61,7 +61,7 @@ type Chunks = readonly [Uint8Array, ...Array<Uint8Array>]
 /** Reads the next chunks. */
 type ChunkPull = Pull.Pull<Chunks, BlobError.BlobError>
 
-/** A missing blob is a defect, because its record says that it exists. */
+/** A missing blob is a defect, because a record refers to it. */
 const unavailableOrDie = (error: BlobError.BlobError) =>
   error.reason._tag === "Unavailable"
     ? Effect.andThen(Effect.logWarning("Blob storage is unavailable", error), storageUnavailable)

@@ -54,7 +54,7 @@ export const creationRefusals = [
   "KeyInProgress"
 ] as const
 
-/** Makes the shared steps. */
+/** Makes `describe` and `create`, which both create endpoints use. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const generations = yield* Generations
   const rateLimit = yield* RateLimit.RateLimit

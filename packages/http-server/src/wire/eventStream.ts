@@ -15,8 +15,8 @@ export interface Event {
  * Makes the response that sends the states of one job as events and ends after the last one. It
  * sends a comment at every `heartbeat`, so that proxies do not close a silent stream.
  *
- * If `isComplete` is `false`, the stream ends before the job does. A comment says so, and the
- * delay of the next connection comes last: decoders such as Effect's end the stream there.
+ * If `isComplete` is `false`, the stream ends before the job does. A comment announces that,
+ * and the delay of the next connection comes last: decoders such as Effect's end the stream there.
  */
 export const response = <E>(
   states: Stream.Stream<Generation, E>,

@@ -48,7 +48,7 @@ export const findStatement = (
   { limit = 100, ...request }: StatementRequest
 ): Effect.Effect<Statement, Effect.Error<ReturnType<LedgerStore["Service"]["findStatement"]>>> =>
   Effect.map(
-    // One more tells whether there is a next page.
+    // One more than the page has, to find out whether there is a next page.
     store.findStatement({ ...request, after: request.after, limit: limit + 1 }),
     ({ opening, transactions }) => {
       const lines = linesFrom(opening, transactions.slice(0, limit))

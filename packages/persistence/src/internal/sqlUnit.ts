@@ -37,7 +37,7 @@ export const begin = <A, E, R>(
     }
     const mayStop = () => {
       progress.isLate = true
-      // The statement that commits has its own deadline, and only its response tells whether the unit was applied.
+      // The statement that commits has its own deadline, and whether the unit was applied is unknown until its response arrives.
       return !progress.isCommitting
     }
     const late = Effect.suspend(() => {

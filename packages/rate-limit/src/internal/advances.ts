@@ -25,7 +25,7 @@ export interface Advances {
   readonly isEmpty: () => boolean
 }
 
-/** The state of a counter as this process knows it, and the amount that it took of it. */
+/** The last state of a counter that this process has received, and the amount that it took in advance. */
 interface Advance {
   readonly key: string
   readonly period: number

@@ -18,8 +18,9 @@ export interface AdvanceOptions {
 /** The advances of a process that are given back. */
 interface GivenBackAdvances extends Advances {
   /**
-   * Reads a counter at a time when none is given back, again if its advance changed meanwhile, so that what `leftOf` returns is
-   * a part of the counter. Inside a transaction it reads once: the statement that gives back could wait for its locks.
+   * Reads a counter while no advance is being given back, and reads it again if its advance changed during the read. So the
+   * counter contains the amount that `leftOf` returns. Inside a transaction it reads once, because the statement that gives
+   * an advance back could wait for the locks of the transaction.
    */
   readonly read: <A, E>(key: string, counter: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }

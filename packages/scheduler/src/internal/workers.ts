@@ -69,9 +69,11 @@ export const endExpired = (workers: Iterable<StoredWorker>, now: DateTime.Utc): 
 /** How long a worker is kept after its lease expired, for operators who look for it. */
 export const workerKept = { minutes: 10 } as const
 
-/** Returns whether a lease expired so long ago that the worker is deleted. */
-export const isOld = ({ until }: StoredWorker, now: DateTime.Utc): boolean =>
-  DateTime.isLessThan(until, DateTime.subtract(now, workerKept))
+/** Returns the workers whose lease expired so long ago that they are deleted. */
+export const findOld = (workers: Iterable<StoredWorker>, now: DateTime.Utc): ReadonlyArray<StoredWorker> => {
+  const keptSince = DateTime.subtract(now, workerKept)
+  return Array.from(workers).filter(({ until }) => DateTime.isLessThan(until, keptSince))
+}
 
 /** Returns the workers whose lease has not expired and that claim jobs. */
 export const offers = (workers: Iterable<StoredWorker>, now: DateTime.Utc): ReadonlyArray<Offer> =>

@@ -6,18 +6,22 @@ import * as Books from "@kinora/ledger/Books"
 import { Ledger } from "@kinora/ledger/Ledger"
 import * as Decision from "@kinora/persistence/Decision"
 import * as Pipelining from "@kinora/persistence/Pipelining"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import * as Lanes from "@kinora/scheduler/Lanes"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
 import { DateTime, Effect, Result } from "effect"
+import { Changes } from "../../Changes.ts"
 import * as CreditLots from "../../CreditLots.ts"
 import { type Generation, GenerationId } from "../../Generation.ts"
 import type * as GenerationError from "../../GenerationError.ts"
+import { GenerationStore } from "../../GenerationStore.ts"
 import { addressOf, kindOf } from "../jobAddress.ts"
 import type { JobState } from "../jobState.ts"
+import * as Metrics from "../metrics.ts"
+import { makeQueuePromoted } from "../queuePromoted.ts"
 import { creditsOf } from "./admission.ts"
 import type { AdmittedJob } from "./admittedJob.ts"
 import { type LaneTerms, makeCurrentTerms } from "./currentTerms.ts"
-import { makeInsertAll } from "./insertAll.ts"
 import { type KeptImages, makeKeepImages, missingImage } from "./jobImages.ts"
 import { ofBudget, ofCharge, ofQueue } from "./refusals.ts"
 
@@ -116,6 +120,32 @@ const count = (
   line === undefined
     ? Decision.accept(keyLines, false)
     : KeySpending.spend(keyLines, { line, credits: creditsOf(terms), at: generation.createdAt })
+
+/** Makes a function that inserts the placed generations, and queues older ones that a higher cap promoted. Returns the results with the status that was inserted. */
+const makeInsertAll = Effect.gen(function*() {
+  const { afterCommit } = yield* UnitOfWork
+  const changes = yield* Changes
+  const queuePromoted = yield* makeQueuePromoted
+  const store = yield* GenerationStore
+
+  return Effect.fnUntraced(function*(placed: ReadonlyArray<Placed>, promoted: ReadonlyArray<GenerationId>) {
+    const queued = new Set(promoted)
+    const results = placed.map(
+      Result.map((generation): Generation =>
+        queued.has(generation.id) ? { ...generation, status: "queued" } : generation
+      )
+    )
+    const inserted = results.filter(Result.isSuccess).map(({ success }) => success)
+    if (inserted.length > 0) {
+      yield* Pipelining.atCommit(store.insert(inserted))
+      yield* afterCommit(Metrics.created(inserted))
+      yield* afterCommit(changes.publish(inserted.map(({ id }) => id)))
+    }
+    for (const { id } of inserted) queued.delete(id)
+    yield* queuePromoted(Array.from(queued))
+    return results
+  })
+})
 
 /** Returns the earliest and the latest time of the set's requests. */
 const spanOf = (jobs: ReadonlyArray<AdmittedJob>): { readonly at: DateTime.Utc; readonly until: DateTime.Utc } => {

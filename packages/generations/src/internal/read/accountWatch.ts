@@ -39,7 +39,7 @@ const newestMax = 100
 /** Difference between the clocks of hosts for which a reader misses nothing. */
 const clockTolerance = { seconds: 10 } as const
 
-/** The states that the reader of a stream knows. */
+/** The states that were sent to the reader of a stream. */
 interface View {
   readonly known: Map<GenerationId, Status>
   /** When the newest generations were read, in milliseconds since 1970. */

@@ -85,7 +85,7 @@ export const makeSubmit = Effect.fnUntraced(function*(options: SubmitOptions) {
       if (Result.isSuccess(result)) return result.success
       const error = result.failure
       if (error._tag === "UpstreamUnavailable") {
-        // Another one gets the jobs of an upstream that fails, not of one that is busy.
+        // If an upstream is full, the job waits for it. Only the jobs of a failing upstream go to another one.
         if (error.reason === "full") return yield* postpone(running, error)
         unavailable = error
         continue

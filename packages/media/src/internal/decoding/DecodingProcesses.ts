@@ -99,7 +99,7 @@ const start = (program: string): Decoder => {
   const child = spawn(program, ["--expose-gc", module], { stdio: ["pipe", "pipe", "pipe"], env: environment })
   // Requests and other images come first.
   putLast(child.pid, constants.priority.PRIORITY_LOW)
-  // If the process does not read, its end says why.
+  // If the process does not read, it ends with an error that has the reason.
   child.stdin.on("error", () => undefined)
   let complaint = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

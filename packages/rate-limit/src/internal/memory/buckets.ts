@@ -1,7 +1,7 @@
 /** Token buckets in memory. */
 import * as Buckets from "../buckets.ts"
 import type * as Counter from "../counter.ts"
-import type { Expiring, TakeAll } from "./expiring.ts"
+import type { Expiring, TakeAll } from "./expiringStates.ts"
 
 /** Buckets by key. */
 export type StoredBuckets = Expiring<Buckets.Bucket>

@@ -1,7 +1,7 @@
 /** Windows in memory. */
 import * as Counter from "../counter.ts"
 import * as Windows from "../windows.ts"
-import type { Expiring, TakeAll } from "./expiring.ts"
+import type { Expiring, TakeAll } from "./expiringStates.ts"
 
 /** Counts by key. */
 export type StoredWindows = Expiring<Windows.Counts>

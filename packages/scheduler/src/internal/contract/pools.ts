@@ -89,7 +89,7 @@ export const resumableTests = (test: Register): void => {
       const again = yield* world.claim({ ...selected, limit: 2 })
       assert.deepStrictEqual(ids(again), ids([jobs[1]!, jobs[2]!]))
       assert.deepStrictEqual(again[1]!.checkpoint, Option.some("kept"))
-      // A checkpoint says it anew.
+      // A checkpoint sets again whether the job is resumable.
       yield* scheduler.checkpoint({ ...again[1]!, checkpoint: "kept" })
       yield* scheduler.release(again)
       assert.deepStrictEqual(ids(yield* world.claim({ kinds: [], resumableKinds: [full.name] })), [])

@@ -18,7 +18,7 @@ export const claim = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms
 
 /**
  * Claims jobs in the order of their places, unless a job is queued that comes before others of its lane. Then it claims nothing, and
- * returns a row without a job that says so, so that a service without priorities pays for one look into an empty index.
+ * returns a row without a job whose `isAhead` is true, so that a service without priorities pays for one look into an empty index.
  *
  * The indexes contain only queued jobs, by kind, share and position,
  * and Postgres merges the ranges of the kinds, so the cost depends neither on how many jobs and

@@ -144,9 +144,9 @@ export const roomForUpdates = Migrations.statements((sql) =>
 )
 
 /**
- * Jobs that continue elsewhere while they wait for their next worker. Workers of earlier builds
- * store checkpoints without the column. A job that they mark too seldom waits for room, and
- * one whose mark they do not remove is claimed once more than necessary.
+ * Marks jobs whose work continues at an upstream while they wait for their next worker. Workers of earlier builds
+ * do not write the column. A job that they should have marked waits until its model has room. A job whose mark they
+ * should have removed is claimed once more than necessary.
  */
 export const resumable = Migrations.statements((sql) => [
   sql`ALTER TABLE scheduler_job ADD COLUMN resumable bool NOT NULL DEFAULT false`,

@@ -13,7 +13,7 @@ export interface RunningJobs {
   readonly ids: () => ReadonlyArray<JobId>
   /** Returns the groups of the same jobs, once per job. */
   readonly groups: () => ReadonlyArray<GroupId>
-  /** Reserves a slot for a job that may be leased to the worker. Returns a function that ends this, and says whether the job has started. */
+  /** Reserves a slot for a job that may be leased to the worker. Returns a function that ends the reservation, given whether the job has started. */
   readonly reserve: (job: JobAddress) => (hasStarted: boolean) => void
   /** Waits until another job may start. */
   readonly hasRoom: Effect.Effect<void>

@@ -46,7 +46,7 @@ export const saveRole = (sql: SqlClient.SqlClient, id: MemberId, role: MemberRol
 
 /** Deletes members. */
 export const remove = (sql: SqlClient.SqlClient, ids: ReadonlyArray<MemberId>) =>
-  sql`DELETE FROM sessions_member WHERE id = ANY(${ids.map(MemberId.toUuid)}::uuid[])`.pipe(Effect.asVoid)
+  sql`DELETE FROM sessions_member WHERE id = ANY(${Rows.array("uuid", ids.map(MemberId.toUuid))})`.pipe(Effect.asVoid)
 
 // -----------------------------------------------------------------------------
 // internal

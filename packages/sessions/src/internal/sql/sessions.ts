@@ -61,7 +61,7 @@ export const remove = (sql: SqlClient.SqlClient, ids: ReadonlyArray<Session.Sess
     WITH locked AS (
       SELECT id
       FROM sessions_session
-      WHERE id = ANY(${ids.map(Session.SessionId.toUuid)}::uuid[])
+      WHERE id = ANY(${Rows.array("uuid", ids.map(Session.SessionId.toUuid))})
       ORDER BY id
       FOR UPDATE
     )

@@ -38,7 +38,7 @@ const disableSet = (self: Dependencies, limit: number) =>
     return failing.length
   }).pipe(self.unitOfWork.atomically)
 
-/** Disables a locked endpoint, and tells the other endpoints of its account. */
+/** Disables a locked endpoint, and publishes that to the other endpoints of its account. */
 const disable = Effect.fnUntraced(function*(self: Dependencies, { account, id, since }: FailingEndpoint) {
   const record = yield* self.store.loadEndpoint(account, id)
   if (record === undefined) return

@@ -18,7 +18,7 @@ const drawing = (prompt: string, key = "any"): Drawing => ({
   references: []
 })
 
-/** Waits until a thread says on the channel `key` that it began. */
+/** Waits until a thread announces its start on the channel `key`. */
 const began = (key: string) =>
   Effect.callback<void>((resume) => {
     const channel = new BroadcastChannel(key)

@@ -27,7 +27,7 @@ export interface CountingOptions extends AdvanceOptions {
 export interface Counting {
   /** Returns whether `decide` may spend advances: not in a transaction, in which a hit may be rolled back. */
   readonly canSpend: Effect.Effect<boolean>
-  /** Decides a take with what this process knows. Returns `undefined` if the storage has to decide. */
+  /** Decides a take from the memory of this process. Returns `undefined` if the storage has to decide. */
   readonly decide: (take: Counter.Take, clock: Clock.Clock, canSpend: boolean) => Counter.Taken | undefined
   /** Counts a take that the storage has to decide, with others that wait at the same moment. */
   readonly takeFolded: (take: Counter.Take) => Effect.Effect<Counter.Taken, StorageError>
@@ -40,7 +40,7 @@ export interface Counting {
   readonly takeAll: (takes: ReadonlyArray<Counter.Take>) => Effect.Effect<ReadonlyArray<Counter.Taken>, StorageError>
   /** Returns the result that a take would have, without counting it. */
   readonly peek: (take: Counter.Take) => Effect.Effect<Counter.Taken, StorageError>
-  /** Deletes the counters of a key, in sets of up to `rowsMax`, and forgets what this process knows of it. Returns their number. */
+  /** Deletes the counters of a key, in sets of up to `rowsMax`, and removes the key from the memory of this process. Returns their number. */
   readonly forget: (key: string, rowsMax: number | undefined) => Effect.Effect<number, StorageError>
 }
 

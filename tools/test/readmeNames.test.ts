@@ -1,0 +1,54 @@
+/** The section "API" of every README lists what the package exports. */
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { assert, it } from "vitest"
+import { publicPackages, root } from "./publicPackages.ts"
+
+it("every README lists all modules of its index with all their names", async () => {
+  const missing: Array<string> = []
+  for (const { directory, manifest: { name } } of await publicPackages()) {
+    // The hosts are programs. Their READMEs describe how to use them.
+    if (!directory.startsWith(join(root, "packages"))) continue
+    const index = await readFile(join(directory, "src/index.ts"), "utf8").catch(() => "")
+    const modules = Array.from(index.matchAll(/^export \* as (\w+) from "\.\/(.+)"$/gm))
+    // The client has one flat namespace, which its own test covers.
+    if (modules.length === 0) continue
+    const api = sectionOf(await readFile(join(directory, "README.md"), "utf8"))
+    for (const [, module = "", path = ""] of modules) {
+      const entry = entryOf(api, module)
+      const exported = namesIn(await readFile(join(directory, "src", path), "utf8"))
+      if (entry === "") missing.push(`${name}: ${module}`)
+      else missing.push(...exported.filter((one) => !lists(entry, one)).map((one) => `${name}: ${module}.${one.name}`))
+    }
+  }
+  assert.deepStrictEqual(missing, [])
+})
+
+/** An exported name. Classes of reasons need not be listed one by one. */
+interface Exported {
+  readonly name: string
+  readonly isClass: boolean
+}
+
+const sectionOf = (readme: string): string => /^## API\n(.*?)(?=^## |(?![\s\S]))/ms.exec(readme)?.[1] ?? ""
+
+/** Returns the line of a module: the row of a table whose first cell names it, or a line that begins with it. */
+const entryOf = (api: string, module: string): string =>
+  api.split("\n").find((line) => /^(?:\| )?[^|]*/.exec(line)?.[0].includes(`\`${module}\``)) ?? ""
+
+const lists = (entry: string, { isClass, name }: Exported): boolean =>
+  new RegExp(`\`${name}\\b`).test(entry) || (isClass && entry.includes("one class per"))
+
+const namesIn = (source: string): ReadonlyArray<Exported> => {
+  const declared = source.matchAll(/^export (?:abstract )?(class|const|function\*?|interface|type) (\w+)/gm)
+  const again = Array.from(
+    source.matchAll(/^export (?:type )?\{(.*?)\}/gms),
+    ([, names = ""]) =>
+      Array.from(names.replaceAll(/\/\*.*?\*\//gs, "").matchAll(/(\w+)\s*(?:,|$)/g), ([, name = ""]) => name)
+  ).flat()
+  const spaces = Array.from(source.matchAll(/^export \* as (\w+) from/gm), ([, name = ""]) => name)
+  const found = new Map<string, Exported>()
+  for (const [, kind, name = ""] of declared) found.set(name, { name, isClass: kind === "class" })
+  for (const name of [...again, ...spaces]) found.set(name, { name, isClass: /^[A-Z]/.test(name) })
+  return [...found.values()]
+}
