@@ -33,6 +33,11 @@ export interface Round {
   readonly peakMebibytes?: number
 }
 
+/** A round that has a rate. */
+export interface RatedRound extends Round {
+  readonly perSecond: number
+}
+
 /** Costs of one operation in the database. Counted in a round of its own, since counting slows an operation down. */
 export interface Counts {
   /** Statements sent to Postgres. `BEGIN` and `COMMIT` are statements. */
