@@ -1,6 +1,6 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Process } from "@kinora/hosting"
-import { Console, DateTime, Effect, Option, Schema } from "effect"
+import { Console, DateTime, Effect, Option, References, Schema } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import type { Environment } from "./Benchmark.ts"
 import { benchmarks } from "./Benchmarks.ts"
@@ -151,6 +151,8 @@ const bench = Command.make(
 )
 
 Command.run(bench, { version: Process.version }).pipe(
+  // As in hosts, which record no spans, since nothing collects them.
+  Effect.provideService(References.TracerEnabled, false),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain({ disableErrorReporting: true })
 )
