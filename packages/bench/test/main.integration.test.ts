@@ -41,3 +41,10 @@ it.live("the command runs the named benchmarks", () =>
       for (const { perSecond } of rounds) if (!isStopped) assert.isAbove(perSecond, 0, name)
     }
   }), 1_200_000)
+
+it.live("the command rejects --save with --compare", () =>
+  Effect.gen(function*() {
+    const args = ["--conditions=@kinora/source", main, "create", "--save", "--compare", "HEAD~1"]
+    const failure = yield* Effect.flip(Effect.tryPromise(() => promisify(execFile)(process.execPath, args)))
+    assert.match(String(failure.cause), /--save stores .* cannot be combined with --compare/)
+  }), 120_000)
