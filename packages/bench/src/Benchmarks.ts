@@ -8,6 +8,7 @@ import * as LimitBenchmarks from "./LimitBenchmarks.ts"
 import * as MediaBenchmarks from "./MediaBenchmarks.ts"
 import * as NeighbourBenchmarks from "./NeighbourBenchmarks.ts"
 import * as QueueBenchmarks from "./QueueBenchmarks.ts"
+import * as SizeBenchmarks from "./SizeBenchmarks.ts"
 import * as WebhookBenchmarks from "./WebhookBenchmarks.ts"
 
 /** A benchmark of a group. */
@@ -24,6 +25,7 @@ export const benchmarks: ReadonlyArray<GroupedBenchmark> = Object.entries({
   charges: ChargeBenchmarks.benchmarks,
   limits: LimitBenchmarks.benchmarks,
   deliveries: WebhookBenchmarks.benchmarks,
+  sizes: SizeBenchmarks.benchmarks,
   "event-loop": EventLoopBenchmarks.benchmarks,
   media: MediaBenchmarks.benchmarks,
   neighbours: NeighbourBenchmarks.benchmarks

@@ -89,6 +89,7 @@ const titles: Readonly<Record<string, string>> = {
   charges: "Charges",
   limits: "Rate limits",
   deliveries: "Webhooks",
+  sizes: "Number of stored jobs",
   "event-loop": "Event loop",
   media: "Media",
   neighbours: "Neighbours"

@@ -10,8 +10,8 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 
 const names =
-  "create get replay image content ranges claim blocked caps start charge limit-1-32 webhooks webhooks-isolation neighbours-lock"
-    .split(" ")
+  ("create get replay image content ranges claim blocked caps start charge limit-1-32 webhooks webhooks-isolation " +
+    "size-list-filtered size-claim neighbours-lock").split(" ")
 
 const main = join(import.meta.dirname, "../src/main.ts")
 
