@@ -1,5 +1,6 @@
 /** Every benchmark, in the order of the report. */
 import type { Benchmark } from "./Benchmark.ts"
+import * as BootBenchmarks from "./BootBenchmarks.ts"
 import * as ChargeBenchmarks from "./ChargeBenchmarks.ts"
 import * as ContentBenchmarks from "./ContentBenchmarks.ts"
 import * as EventLoopBenchmarks from "./EventLoopBenchmarks.ts"
@@ -26,6 +27,7 @@ export const benchmarks: ReadonlyArray<GroupedBenchmark> = Object.entries({
   limits: LimitBenchmarks.benchmarks,
   deliveries: WebhookBenchmarks.benchmarks,
   sizes: SizeBenchmarks.benchmarks,
+  boots: BootBenchmarks.benchmarks,
   "event-loop": EventLoopBenchmarks.benchmarks,
   media: MediaBenchmarks.benchmarks,
   neighbours: NeighbourBenchmarks.benchmarks

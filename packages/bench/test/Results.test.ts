@@ -115,6 +115,19 @@ it("the conditions of a run have the number of warm-up rounds", () => {
   ])
 })
 
+it("a start has its time and memory instead of a rate", () => {
+  const start = (readySeconds: number) => ({ readySeconds, residentMebibytes: 200, peakMebibytes: 300 })
+  const [boots] = ReportTables.groups([{
+    group: "boots",
+    benchmark: { name: "boot-again", title: "Starts", compares: "readySeconds" },
+    results: [{ name: "kinora", rounds: [start(1), start(1.5)] }]
+  }])
+  assert.deepStrictEqual(boots?.table, {
+    head: ["benchmark", "who", "ready after s (range)", "MiB after 2 s", "peak MiB"],
+    rows: [["**boot-again**", "kinora", "1.25 (1.00 to 1.50)", "200", "300"]]
+  })
+})
+
 it("stored figures have six digits, also in the tables that are written with them", () => {
   const results = Results.add({ runs: [] }, { ...report("one"), load: 1 / 3 })
   assert.strictEqual(results.runs[0]?.load, 0.333333)
