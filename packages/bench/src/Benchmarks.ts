@@ -8,6 +8,7 @@ import * as HttpBenchmarks from "./HttpBenchmarks.ts"
 import * as LimitBenchmarks from "./LimitBenchmarks.ts"
 import * as MediaBenchmarks from "./MediaBenchmarks.ts"
 import * as NeighbourBenchmarks from "./NeighbourBenchmarks.ts"
+import * as ProcessesBenchmarks from "./ProcessesBenchmarks.ts"
 import * as QueueBenchmarks from "./QueueBenchmarks.ts"
 import * as SizeBenchmarks from "./SizeBenchmarks.ts"
 import * as WebhookBenchmarks from "./WebhookBenchmarks.ts"
@@ -21,6 +22,7 @@ export interface GroupedBenchmark extends Benchmark {
 /** All benchmarks. */
 export const benchmarks: ReadonlyArray<GroupedBenchmark> = Object.entries({
   http: HttpBenchmarks.benchmarks,
+  processes: ProcessesBenchmarks.benchmarks,
   downloads: ContentBenchmarks.benchmarks,
   jobs: QueueBenchmarks.benchmarks,
   charges: ChargeBenchmarks.benchmarks,
