@@ -2,7 +2,7 @@
 import { type Account, Accounts } from "@kinora/accounts"
 import { Ledger } from "@kinora/ledger"
 import { UnitOfWork } from "@kinora/persistence"
-import { DateTime, Effect, Option, Redacted } from "effect"
+import { Array as Arr, DateTime, Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 
 /** An account and one of its keys. */
@@ -12,32 +12,34 @@ export interface AccountWithKey {
 }
 
 /** Creates accounts with a business plan, 20,000 or other credits, and one key each. */
-export const make = Effect.fnUntraced(function*(count: number, credits = 20_000) {
-  const { atomically } = yield* UnitOfWork.UnitOfWork
-  const sizes = Array.from(
-    { length: Math.ceil(count / accountsPerUnit) },
-    (_, unit) => Math.min(accountsPerUnit, count - unit * accountsPerUnit)
-  )
-  const accounts = yield* Effect.forEach(sizes, (size) => atomically(Effect.replicateEffect(makeOne(credits), size)), {
-    concurrency: 4
-  })
-  return accounts.flat()
-})
+export const make = (count: number, credits = 20_000) => inUnits(Array.from({ length: count }, () => credits), makeOne)
 
 /** Creates a further key of each account. Returns the keys in the order of the accounts. */
-export const makeKeys = Effect.fnUntraced(function*(ids: ReadonlyArray<Account.AccountId>) {
-  const { atomically } = yield* UnitOfWork.UnitOfWork
-  const { createKey } = yield* Accounts.Accounts
-  return yield* atomically(
-    Effect.forEach(ids, (id) => Effect.map(createKey(id, "bench"), ({ key }) => Redacted.value(key)))
-  )
-})
+export const makeKeys = (ids: ReadonlyArray<Account.AccountId>) => inUnits(ids, makeKey)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const accountsPerUnit = 50
+/** Few enough for a unit to commit in time on a machine with much other work. */
+const accountsPerUnit = 20
+
+/** Runs an effect per item, some of them in each unit of work. */
+const inUnits = Effect.fnUntraced(function*<A, B, E, R>(
+  items: ReadonlyArray<A>,
+  make: (item: A) => Effect.Effect<B, E, R>
+) {
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const made = yield* Effect.forEach(
+    Arr.chunksOf(items, accountsPerUnit),
+    (chunk) => atomically(Effect.forEach(chunk, make)),
+    { concurrency: 4 }
+  )
+  return made.flat()
+})
+
+const makeKey = (id: Account.AccountId) =>
+  Accounts.Accounts.use(({ createKey }) => Effect.map(createKey(id, "bench"), ({ key }) => Redacted.value(key)))
 
 const makeOne = Effect.fnUntraced(function*(credits: number) {
   const accounts = yield* Accounts.Accounts
@@ -48,7 +50,6 @@ const makeOne = Effect.fnUntraced(function*(credits: number) {
   const { id } = yield* accounts.create({ email: `${name}@example.com` })
   yield* accounts.setPlan(id, "credits", Option.some({ tier: "business", periodEnd, autoRenew: false }))
   yield* ledger.grant({ account: id, reference: "plan", kind: "plan", credits, expiresAt: periodEnd, at: now })
-  const { key } = yield* accounts.createKey(id, "bench")
-  const made: AccountWithKey = { id, key: Redacted.value(key) }
+  const made: AccountWithKey = { id, key: yield* makeKey(id) }
   return made
 })
