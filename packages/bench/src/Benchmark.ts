@@ -8,7 +8,7 @@ export type Outcomes = Readonly<Record<string, number>>
 /** The figures of one round. A round has those of its benchmark. */
 export interface Round {
   /** Operations committed per second. */
-  readonly perSecond: number
+  readonly perSecond?: number
   /** Median latency of an operation, in milliseconds. */
   readonly p50?: number
   /** 99th percentile of the latency, in milliseconds. */
@@ -23,14 +23,23 @@ export interface Round {
   readonly attacker?: Outcomes
   /** Share of the samples in which more jobs of a group ran than its cap allows, 0 to 1. */
   readonly overCap?: number
+  /** Time from the start of a program until it is ready, in seconds. */
+  readonly readySeconds?: number
   /** Processor time of the server's process per operation, user and system, in microseconds. */
   readonly serverMicros?: number
   /** Processor time of all processes of Postgres per operation, in microseconds. */
   readonly databaseMicros?: number
   /** Processor time of a job, user and system, in seconds. */
   readonly cpuSeconds?: number
+  /** Resident memory of the process and its children 2 seconds after it was ready, in MiB. */
+  readonly residentMebibytes?: number
   /** Maximum resident memory of the process and its children since it started, in MiB. */
   readonly peakMebibytes?: number
+}
+
+/** A round that has a rate. */
+export interface RatedRound extends Round {
+  readonly perSecond: number
 }
 
 /** Costs of one operation in the database. Counted in a round of its own, since counting slows an operation down. */
@@ -61,7 +70,7 @@ export interface Benchmark {
   /** Describes the measurement in one line. */
   readonly title: string
   /** The figure of which the ratio is computed. Less is better, except for `perSecond`. */
-  readonly compares: "perSecond" | "p50" | "p99" | "overCap" | "cpuSeconds"
+  readonly compares: "perSecond" | "p50" | "p99" | "overCap" | "cpuSeconds" | "readySeconds"
   /** Creates the contestants, Kinora first. They live until the scope closes. */
   readonly contestants: (
     environment: Environment

@@ -3,13 +3,19 @@
  * the round ends. Their number is the number of concurrent calls.
  */
 import { Effect } from "effect"
-import type { Round } from "./Benchmark.ts"
+import type { RatedRound } from "./Benchmark.ts"
 import { percentilesOf } from "./Statistics.ts"
 
 /** The number of callers, and the duration of the round. */
 export interface CallersOptions {
   readonly callers: number
   readonly seconds: number
+}
+
+/** The figures of a round, and the number of its operations. */
+export interface Calls {
+  readonly round: RatedRound
+  readonly count: number
 }
 
 /** The time in milliseconds, on a monotonic clock. */
@@ -19,7 +25,7 @@ export const now = (): number => Number(process.hrtime.bigint()) / 1e6
 export const ofEffects = <E, R>(
   { callers, seconds }: CallersOptions,
   call: (n: number) => Effect.Effect<unknown, E, R>
-): Effect.Effect<Round, E, R> =>
+): Effect.Effect<Calls, E, R> =>
   Effect.suspend(() => {
     const watch = startWatch(seconds)
     let calls = 0
@@ -35,7 +41,7 @@ export const ofEffects = <E, R>(
       })
     })
     return Effect.replicateEffect(caller, callers, { concurrency: "unbounded", discard: true }).pipe(
-      Effect.map(() => watch.round())
+      Effect.map(() => watch.calls())
     )
   })
 
@@ -43,7 +49,7 @@ export const ofEffects = <E, R>(
 export const ofPromises = async (
   { callers, seconds }: CallersOptions,
   call: (n: number) => Promise<unknown>
-): Promise<Round> => {
+): Promise<Calls> => {
   const watch = startWatch(seconds)
   let calls = 0
   const caller = async () => {
@@ -54,7 +60,7 @@ export const ofPromises = async (
     }
   }
   await Promise.all(Array.from({ length: callers }, caller))
-  return watch.round()
+  return watch.calls()
 }
 
 // -----------------------------------------------------------------------------
@@ -70,6 +76,9 @@ const startWatch = (seconds: number) => {
     note: (callBegan: number) => {
       latencies.push(now() - callBegan)
     },
-    round: (): Round => ({ perSecond: latencies.length * 1000 / (now() - began), ...percentilesOf(latencies) })
+    calls: (): Calls => ({
+      round: { perSecond: latencies.length * 1000 / (now() - began), ...percentilesOf(latencies) },
+      count: latencies.length
+    })
   }
 }

@@ -48,6 +48,31 @@ export const make = Effect.fnUntraced(function*(
   return directory
 })
 
+/** Rounds that warm up, unless a flag sets their number. */
+export const warmUpsDefault = 1
+
+/** Options of a run of one pair of rounds. */
+export interface PairOptions {
+  readonly chosen: ReadonlyArray<string>
+  readonly seconds: number
+  readonly warmUps: number
+  /** The Postgres to use. */
+  readonly url: string
+}
+
+/** Returns the arguments of the command for one pair of rounds, at any commit. */
+export const pairArgs = ({ chosen, seconds, url, warmUps }: PairOptions): ReadonlyArray<string> => [
+  ...chosen,
+  "--pairs",
+  "1",
+  "--seconds",
+  `${seconds}`,
+  "--url",
+  url,
+  // Earlier commits do not have the flag.
+  ...(warmUps === warmUpsDefault ? [] : ["--warm-ups", `${warmUps}`])
+]
+
 /** Runs the command of a directory and returns its report. */
 export const bench = (directory: string, args: ReadonlyArray<string>): Effect.Effect<Report, BenchmarkFailure> => {
   const main = join(directory, "packages/bench/src/main.ts")

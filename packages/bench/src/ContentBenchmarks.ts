@@ -11,6 +11,7 @@ import {
   type Environment,
   failingWith
 } from "./Benchmark.ts"
+import * as Costs from "./Costs.ts"
 import * as DownloadCallers from "./DownloadCallers.ts"
 import * as HttpCallers from "./HttpCallers.ts"
 import type { HttpServer } from "./HttpServer.ts"
@@ -67,9 +68,10 @@ interface Downloads {
 }
 
 /** The address of the file on a server. */
-interface Place {
+interface Place extends ServerProcess.RunningServer {
   readonly name: string
-  readonly origin: string
+  /** The database of the server, if it has one. */
+  readonly database?: string
   readonly path: string
 }
 
@@ -79,35 +81,35 @@ function contestantsFor(downloads: Effect.Effect<Downloads>): Benchmark["contest
     const kinora = yield* KinoraServer.make(environment, { workers: 1, models: [model], settings })
     const place = yield* makeResult(kinora)
     const file = yield* fileOf(kinora)
-    const { origin } = yield* ServerProcess.make({
+    const peer = yield* ServerProcess.make({
       module: join(import.meta.dirname, "fastifyFiles.ts"),
       args: [file.parentPath],
       environment: {}
     })
-    const peer: Place = { name: "Fastify + @fastify/send", origin, path: `/${encodeURIComponent(file.name)}` }
+    const path = `/${encodeURIComponent(file.name)}`
     return [
-      contestantOf(place, asked, environment, environment.tidy(kinora.database)),
-      contestantOf(peer, asked, environment)
+      contestantOf(place, asked, environment),
+      contestantOf({ ...peer, name: "Fastify + @fastify/send", path }, asked, environment)
     ]
   })
 }
 
 const contestantOf = (
-  { name, origin, path }: Place,
+  { database, name, origin, path, processorSeconds }: Place,
   { bytes, counts, ranges, status }: Downloads,
-  { seconds }: Environment,
-  prepare: Effect.Effect<void, BenchmarkFailure> = Effect.void
+  { databaseSeconds, seconds, tidy }: Environment
 ): Contestant => {
   const downloads = ranges.map((range) => ({ path, headers: range === undefined ? {} : { range } }))
   return {
     name,
-    round: Effect.andThen(
-      prepare,
-      Effect.map(
-        DownloadCallers.download({ origin, connections, seconds, status, bytes, downloads }),
-        (round) => ({ ...round, perSecond: round.perSecond * counts })
-      )
-    )
+    round: Effect.gen(function*() {
+      if (database !== undefined) yield* tidy(database)
+      const used = { databaseSeconds: database === undefined ? Effect.undefined : databaseSeconds }
+      const times = yield* Costs.start(used, processorSeconds)
+      const options = { origin, connections, seconds, status, bytes, downloads }
+      const { count, round } = yield* DownloadCallers.download(options)
+      return { ...round, perSecond: round.perSecond * counts, ...yield* times(count * counts) }
+    })
   }
 }
 
@@ -133,7 +135,8 @@ const settings = {
 }
 
 /** Creates the result and returns its signed link, which needs no key. */
-const makeResult = Effect.fnUntraced(function*({ makeKeys, name, origin }: HttpServer) {
+const makeResult = Effect.fnUntraced(function*(server: HttpServer) {
+  const { makeKeys, origin } = server
   const [key = ""] = yield* makeKeys(1)
   const headers = { "authorization": `Bearer ${key}`, "content-type": "application/json" }
   const ask = (status: number, request: Pick<HttpCallers.Request, "method" | "path" | "body">) =>
@@ -146,7 +149,7 @@ const makeResult = Effect.fnUntraced(function*({ makeKeys, name, origin }: HttpS
   const { output } = yield* ask(200, { method: "GET", path: `/v1/generations/${id}?wait=60` })
   if (output === null) return yield* new BenchmarkFailure({ what: "The result was not created in time" })
   const { pathname, search } = new URL(output.url)
-  const place: Place = { name, origin, path: pathname + search }
+  const place: Place = { ...server, path: pathname + search }
   return place
 })
 

@@ -1,35 +1,47 @@
-/** Costs of an operation of an HTTP server: processor time in the rounds that are timed, and counts in a round of its own. */
+/** Costs of an operation: processor time in the rounds that are timed, and counts of an HTTP server in a round of its own. */
 import { Effect } from "effect"
 import type { BenchmarkFailure, Counts, Environment, Round } from "./Benchmark.ts"
-import type { Answers } from "./HttpCallers.ts"
+import type * as Callers from "./Callers.ts"
 import type { HttpServer } from "./HttpServer.ts"
 import * as PostgresProxy from "./PostgresProxy.ts"
 
-/** Sends the requests of a round on a tidy database. Adds the processor times to the figures. */
+/** Processor time of an operation. */
+export type ProcessorTimes = Pick<Round, "serverMicros" | "databaseMicros">
+
+/** Starts to measure processor times. Returns an effect that divides the times since then by a number of operations. */
+export const start = Effect.fnUntraced(function*(
+  { databaseSeconds }: Pick<Environment, "databaseSeconds">,
+  processorSeconds: Effect.Effect<number | undefined, BenchmarkFailure> = ownSeconds
+) {
+  // The process last, and first at the end, since reading the times of the database takes time.
+  const before = { database: yield* databaseSeconds, server: yield* processorSeconds }
+  return Effect.fnUntraced(function*(count: number): Effect.fn.Return<ProcessorTimes, BenchmarkFailure> {
+    const after = { server: yield* processorSeconds, database: yield* databaseSeconds }
+    const micros = (figure: keyof ProcessorTimes, from: number | undefined, to: number | undefined): ProcessorTimes =>
+      from === undefined || to === undefined ? {} : { [figure]: (to - from) * 1e6 / Math.max(1, count) }
+    return {
+      ...micros("serverMicros", before.server, after.server),
+      ...micros("databaseMicros", before.database, after.database)
+    }
+  })
+})
+
+/** Does the work of a round on a tidy database. Adds the processor times of a server, or of this process, to the figures. */
 export const timed = Effect.fnUntraced(function*(
-  { database, processorSeconds }: HttpServer,
-  { databaseSeconds, tidy }: Environment,
-  send: Effect.Effect<Answers, BenchmarkFailure>
+  { database, processorSeconds }: { readonly database: string } & Partial<Pick<HttpServer, "processorSeconds">>,
+  environment: Environment,
+  work: Effect.Effect<Callers.Calls, BenchmarkFailure>
 ): Effect.fn.Return<Round, BenchmarkFailure> {
-  yield* tidy(database)
-  const times = Effect.all({ server: processorSeconds, database: databaseSeconds })
-  const before = yield* times
-  const { count, round } = yield* send
-  const after = yield* times
-  const microsOf = (from: number, to: number) => (to - from) * 1e6 / Math.max(1, count)
-  return {
-    ...round,
-    serverMicros: microsOf(before.server, after.server),
-    ...(before.database === undefined || after.database === undefined
-      ? {}
-      : { databaseMicros: microsOf(before.database, after.database) })
-  }
+  yield* environment.tidy(database)
+  const times = yield* start(environment, processorSeconds)
+  const { count, round } = yield* work
+  return { ...round, ...yield* times(count) }
 })
 
 /** Requests to the server of this origin. The first ones fill its caches. */
 export interface CountedRequests {
   readonly warmUp: (origin: string) => Effect.Effect<unknown, BenchmarkFailure>
-  readonly send: (origin: string) => Effect.Effect<Answers, BenchmarkFailure>
+  readonly send: (origin: string) => Effect.Effect<Callers.Calls, BenchmarkFailure>
 }
 
 /**
@@ -54,4 +66,14 @@ export const counted = Effect.fnUntraced(function*(
     walBytes: each(0, yield* log.bytesSince(end))
   }
   return counts
+})
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Processor time of this process since its start, user and system, in seconds. */
+const ownSeconds: Effect.Effect<number> = Effect.sync(() => {
+  const { system, user } = process.cpuUsage()
+  return (user + system) / 1e6
 })

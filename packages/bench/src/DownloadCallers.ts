@@ -5,7 +5,7 @@
 import type { Effect } from "effect"
 import { once } from "node:events"
 import { connect } from "node:net"
-import { attempt, type BenchmarkFailure, type Round } from "./Benchmark.ts"
+import { attempt, type BenchmarkFailure } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
 
 /** A request for a file, or for a part of it. */
@@ -28,7 +28,7 @@ export interface DownloadsOptions {
 }
 
 /** Downloads until the round ends. */
-export const download = (options: DownloadsOptions): Effect.Effect<Round, BenchmarkFailure> =>
+export const download = (options: DownloadsOptions): Effect.Effect<Callers.Calls, BenchmarkFailure> =>
   attempt(`The server at ${options.origin} did not do the work`, async () => {
     const { connections, downloads, seconds } = options
     const all = await Promise.all(Array.from({ length: connections }, () => open(options)))

@@ -2,7 +2,7 @@
 import type { Effect } from "effect"
 import { setTimeout } from "node:timers/promises"
 import { type Dispatcher, Pool } from "undici"
-import { attempt, type BenchmarkFailure, type Round } from "./Benchmark.ts"
+import { attempt, type BenchmarkFailure, type RatedRound } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
 import { percentilesOf } from "./Statistics.ts"
 
@@ -25,11 +25,8 @@ export interface HttpCallersOptions {
   readonly requests: ReadonlyArray<Request>
 }
 
-/** The figures, and the bodies in the order of the requests. */
-export interface Answers {
-  readonly round: Round
-  /** Number of responses. */
-  readonly count: number
+/** The figures, the number of responses, and the bodies in the order of the requests. */
+export interface Answers extends Callers.Calls {
   readonly bodies: ReadonlyArray<string>
 }
 
@@ -74,7 +71,7 @@ const calling = <A>({ origin }: HttpCallersOptions, call: () => Promise<A>): Eff
 const sendAll = async (
   { connections, origin, requests, seconds, status }: HttpCallersOptions,
   read: (body: Dispatcher.ResponseData["body"], index: number) => Promise<void>
-): Promise<Round> => {
+): Promise<RatedRound> => {
   const pool = new Pool(origin, { connections, pipelining: 1 })
   const latencies: Array<number> = []
   const began = Callers.now()

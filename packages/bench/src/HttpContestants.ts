@@ -20,6 +20,9 @@ export interface HttpContestants {
 /** Number of connections, unless a benchmark has another. */
 export const defaultConnections = 64
 
+/** Requests of a key in a round. It has 300 per minute; some have created its jobs. */
+export const requestsPerKey = 280
+
 /**
  * Prepares the contestants of a server. It warms up with many connections, since the compiler of V8 needs more calls than
  * one connection makes in a round. All limits of Kinora are enabled, so each round
@@ -32,34 +35,55 @@ export const make = (
   environment: Environment,
   connections = defaultConnections
 ): HttpContestants => {
-  const { name, origin } = server
-  const { seconds } = environment
-  const sendTo = (origin: string, status: number, requests: Requests, connections: number) =>
-    HttpCallers.send({ origin, connections, seconds, status, requests })
-  const uncounted = (status: number, requestsOf: RequestsOf): Contestant => {
-    const roundOf = (connections: number) =>
-      Effect.flatMap(
-        requestsOf(connections),
-        (requests) => Costs.timed(server, environment, sendTo(origin, status, requests, connections))
-      )
-    return { name, round: roundOf(connections), warmUp: roundOf(defaultConnections) }
+  const { creates, gets, images, replays } = requestsTo(server, environment.seconds)
+  const counted = (status: number, requestsOf: RequestsOf) =>
+    makeCounted(server, environment, { status, requestsOf, connections })
+  return {
+    creates: counted(201, creates),
+    gets: counted(200, gets),
+    replays: counted(200, replays),
+    images: makeTimed(server, environment, { status: 200, requestsOf: images, connections })
   }
-  const contestant = (status: number, requestsOf: RequestsOf): Contestant => ({
-    ...uncounted(status, requestsOf),
+}
+
+/** Requests of a round. */
+export type Requests = ReadonlyArray<HttpCallers.Request>
+
+/** Prepares the requests of a round with this number of connections. */
+export type RequestsOf = (connections: number) => Effect.Effect<Requests, BenchmarkFailure>
+
+/** The requests of a contestant, and their callers. */
+export interface Sending {
+  /** The expected status. */
+  readonly status: number
+  readonly requestsOf: RequestsOf
+  readonly connections: number
+}
+
+/** A contestant with processor times. */
+export const makeTimed = (server: HttpServer, environment: Environment, sending: Sending): Contestant => {
+  const { connections, requestsOf } = sending
+  const roundOf = (connections: number) =>
+    Effect.flatMap(
+      requestsOf(connections),
+      (requests) =>
+        Costs.timed(server, environment, sendTo(server.origin, environment, { ...sending, requests, connections }))
+    )
+  return { name: server.name, round: roundOf(connections), warmUp: roundOf(defaultConnections) }
+}
+
+/** A contestant with processor times, and with counts of statements, round trips and bytes of log. */
+export const makeCounted = (server: HttpServer, environment: Environment, sending: Sending): Contestant => {
+  const { connections, requestsOf } = sending
+  return {
+    ...makeTimed(server, environment, sending),
     counted: Effect.flatMap(requestsOf(connections), (requests) => {
       const first = Math.min(connections * accountsPerConnection, requests.length >> 1)
       return Costs.counted(server, environment, {
-        warmUp: (origin) => sendTo(origin, status, requests.slice(0, first), connections),
-        send: (origin) => sendTo(origin, status, requests.slice(first), connections)
+        warmUp: (origin) => sendTo(origin, environment, { ...sending, requests: requests.slice(0, first) }),
+        send: (origin) => sendTo(origin, environment, { ...sending, requests: requests.slice(first) })
       })
     })
-  })
-  const requests = requestsTo(server, seconds)
-  return {
-    creates: contestant(201, requests.creates),
-    gets: contestant(200, requests.gets),
-    replays: contestant(200, requests.replays),
-    images: uncounted(200, requests.images)
   }
 }
 
@@ -67,10 +91,11 @@ export const make = (
 // internal
 // -----------------------------------------------------------------------------
 
-type Requests = ReadonlyArray<HttpCallers.Request>
-
-/** Prepares the requests of a round with this number of connections. */
-type RequestsOf = (connections: number) => Effect.Effect<Requests, BenchmarkFailure>
+const sendTo = (
+  origin: string,
+  { seconds }: Environment,
+  { connections, requests, status }: Omit<Sending, "requestsOf"> & { readonly requests: Requests }
+) => HttpCallers.send({ origin, connections, seconds, status, requests })
 
 /** Prepares requests to a server: each kind with its accounts. */
 const requestsTo = ({ makeKeys, origin }: HttpServer, seconds: number) => {
@@ -122,8 +147,6 @@ const inGroups = <A>(all: ReadonlyArray<A>, size: number): ReadonlyArray<Readonl
   Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size))
 
 const jobsPerAccount = 28
-/** A key has 300 requests per minute; some have created its jobs. */
-const requestsPerKey = 280
 /** An account can create 120 jobs per minute. */
 const imagesPerAccount = 100
 /** Enough accounts for each connection to have one of the 8 slots of its account. */

@@ -1,28 +1,45 @@
 /** Creates accounts through the services that a product uses. */
-import { Accounts } from "@kinora/accounts"
+import { type Account, Accounts } from "@kinora/accounts"
 import { Ledger } from "@kinora/ledger"
 import { UnitOfWork } from "@kinora/persistence"
-import { DateTime, Effect, Option, Redacted } from "effect"
+import { Array as Arr, DateTime, Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** Creates accounts with a business plan, 20,000 or other credits, and one key each. Returns the keys. */
-export const make = Effect.fnUntraced(function*(count: number, credits = 20_000) {
-  const { atomically } = yield* UnitOfWork.UnitOfWork
-  const sizes = Array.from(
-    { length: Math.ceil(count / accountsPerUnit) },
-    (_, unit) => Math.min(accountsPerUnit, count - unit * accountsPerUnit)
-  )
-  const keys = yield* Effect.forEach(sizes, (size) => atomically(Effect.replicateEffect(makeOne(credits), size)), {
-    concurrency: 4
-  })
-  return keys.flat()
-})
+/** An account and one of its keys. */
+export interface AccountWithKey {
+  readonly id: Account.AccountId
+  readonly key: string
+}
+
+/** Creates accounts with a business plan, 20,000 or other credits, and one key each. */
+export const make = (count: number, credits = 20_000) => inUnits(Array.from({ length: count }, () => credits), makeOne)
+
+/** Creates a further key of each account. Returns the keys in the order of the accounts. */
+export const makeKeys = (ids: ReadonlyArray<Account.AccountId>) => inUnits(ids, makeKey)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const accountsPerUnit = 50
+/** Few enough for a unit to commit in time on a machine with much other work. */
+const accountsPerUnit = 20
+
+/** Runs an effect per item, some of them in each unit of work. */
+const inUnits = Effect.fnUntraced(function*<A, B, E, R>(
+  items: ReadonlyArray<A>,
+  make: (item: A) => Effect.Effect<B, E, R>
+) {
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const made = yield* Effect.forEach(
+    Arr.chunksOf(items, accountsPerUnit),
+    (chunk) => atomically(Effect.forEach(chunk, make)),
+    { concurrency: 4 }
+  )
+  return made.flat()
+})
+
+const makeKey = (id: Account.AccountId) =>
+  Accounts.Accounts.use(({ createKey }) => Effect.map(createKey(id, "bench"), ({ key }) => Redacted.value(key)))
 
 const makeOne = Effect.fnUntraced(function*(credits: number) {
   const accounts = yield* Accounts.Accounts
@@ -33,6 +50,6 @@ const makeOne = Effect.fnUntraced(function*(credits: number) {
   const { id } = yield* accounts.create({ email: `${name}@example.com` })
   yield* accounts.setPlan(id, "credits", Option.some({ tier: "business", periodEnd, autoRenew: false }))
   yield* ledger.grant({ account: id, reference: "plan", kind: "plan", credits, expiresAt: periodEnd, at: now })
-  const { key } = yield* accounts.createKey(id, "bench")
-  return Redacted.value(key)
+  const made: AccountWithKey = { id, key: yield* makeKey(id) }
+  return made
 })

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { attempt, type Environment, failingWith } from "./Benchmark.ts"
+import { attempt, type BenchmarkFailure, type Environment, failingWith } from "./Benchmark.ts"
 import type { HttpServer } from "./HttpServer.ts"
 import * as KinoraAccounts from "./KinoraAccounts.ts"
 import * as KinoraServices from "./KinoraServices.ts"
@@ -14,6 +14,15 @@ import * as ServerProcess from "./ServerProcess.ts"
 export interface KinoraServer extends HttpServer {
   /** The directory of its results, one file each. */
   readonly files: string
+  /** Creates this many accounts with a key each. Default: 20,000 credits each. */
+  readonly makeAccounts: (
+    count: number,
+    credits?: number
+  ) => Effect.Effect<ReadonlyArray<KinoraAccounts.AccountWithKey>, BenchmarkFailure>
+  /** Creates a further key of each account. */
+  readonly makeFurtherKeys: (
+    accounts: ReadonlyArray<KinoraAccounts.AccountWithKey>
+  ) => Effect.Effect<ReadonlyArray<string>, BenchmarkFailure>
 }
 
 /** Options of a server. */
@@ -95,17 +104,24 @@ const prepare = Effect.fnUntraced(function*(environment: Environment, options: K
       ...options.settings
     }
   }
+  const makeAccounts: KinoraServer["makeAccounts"] = (count, credits) =>
+    KinoraAccounts.make(count, credits).pipe(
+      Effect.provideContext(services),
+      failingWith("The accounts could not be created")
+    )
   const server: Omit<KinoraServer, keyof ServerProcess.RunningServer> = {
     name: "kinora",
     database: url,
     files: join(directory, "data", "files", "blobs"),
     startOn: (database) =>
       ServerProcess.make({ ...program, environment: { ...program.environment, KINORA_DATABASE_URL: database } }),
-    makeKeys: (count, credits) =>
-      KinoraAccounts.make(count, credits).pipe(
+    makeAccounts,
+    makeFurtherKeys: (accounts) =>
+      KinoraAccounts.makeKeys(accounts.map(({ id }) => id)).pipe(
         Effect.provideContext(services),
-        failingWith("The accounts could not be created")
-      )
+        failingWith("The keys could not be created")
+      ),
+    makeKeys: (count, credits) => Effect.map(makeAccounts(count, credits), (accounts) => accounts.map(({ key }) => key))
   }
   return { program, server }
 })

@@ -3,7 +3,7 @@ import { AddressGuard } from "@kinora/address-guard"
 import { Crypto, Database, Stores } from "@kinora/hosting"
 import { Migrations, UnitOfWork } from "@kinora/persistence"
 import { DeliveryWorker, SecretBox, UndiciTransport, Wakeup, Webhooks } from "@kinora/webhooks"
-import { Effect, Layer, Redacted, References } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { type Environment, failingWith } from "./Benchmark.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 import { filler, type WebhookSender } from "./WebhookSender.ts"
@@ -42,9 +42,7 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
     }, provided),
     send: DeliveryWorker.make({ makeSigner: Crypto.makeWebhookSigner }).pipe(
       Effect.asVoid,
-      Effect.provideContext(services),
-      // Hosts create no spans, since nothing collects them.
-      Effect.provideService(References.TracerEnabled, false)
+      Effect.provideContext(services)
     ),
     isDone: "SELECT NOT EXISTS (SELECT 1 FROM webhooks_delivery WHERE due_at IS NOT NULL) AS done"
   }

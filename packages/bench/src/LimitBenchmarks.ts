@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { RateLimiterPostgres } from "rate-limiter-flexible"
 import { attempt, type Benchmark, type Environment, failingWith } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
+import * as Costs from "./Costs.ts"
 import * as KinoraServices from "./KinoraServices.ts"
 
 /** All benchmarks of rate limits. */
@@ -31,13 +32,15 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
 const limit = 1_000_000_000
 const table = "hits"
 
-const ours = Effect.fnUntraced(function*(keys: number, callers: number, { database, seconds, tidy }: Environment) {
-  const url = yield* database
-  const services = yield* Layer.build(KinoraServices.layer(url)).pipe(failingWith("Kinora does not start"))
+const ours = Effect.fnUntraced(function*(keys: number, callers: number, environment: Environment) {
+  const { seconds } = environment
+  const database = yield* environment.database
+  const services = yield* Layer.build(KinoraServices.layer(database)).pipe(failingWith("Kinora does not start"))
   const rateLimit = yield* Effect.provideContext(RateLimit.RateLimit, services)
   const hit = (n: number) => rateLimit.hit({ key: `key-${n % keys}`, limit, mayWait: true })
-  const round = Effect.andThen(
-    tidy(url),
+  const round = Costs.timed(
+    { database },
+    environment,
     Callers.ofEffects({ callers, seconds }, hit).pipe(failingWith("A hit failed"))
   )
   return { name: "kinora", round }
@@ -49,11 +52,12 @@ const peer = Effect.fnUntraced(function*(
   persistence: "LOGGED" | "UNLOGGED",
   keys: number,
   callers: number,
-  { database, seconds, tidy }: Environment
+  environment: Environment
 ) {
-  const url = yield* database
+  const { seconds } = environment
+  const database = yield* environment.database
   const pool = yield* Effect.acquireRelease(
-    Effect.sync(() => PgPool.make(url)),
+    Effect.sync(() => PgPool.make(database)),
     (pool) => Effect.promise(() => pool.end())
   )
   const limiter = yield* attempt(
@@ -74,8 +78,9 @@ const peer = Effect.fnUntraced(function*(
       })
   )
   yield* attempt("The table could not be altered", () => pool.query(`ALTER TABLE ${table} SET ${persistence}`))
-  const round = Effect.andThen(
-    tidy(url),
+  const round = Costs.timed(
+    { database },
+    environment,
     attempt("A hit failed", () => Callers.ofPromises({ callers, seconds }, (n) => limiter.consume(`key-${n % keys}`)))
   )
   return { name, round }

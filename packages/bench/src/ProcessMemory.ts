@@ -6,7 +6,10 @@ import { readFileSync } from "node:fs"
  * Returns 0 on systems without `/proc`.
  */
 export const residentBytesOfTree = (parent: number): number =>
-  [parent, ...childrenOf(parent)].reduce((sum, pid) => sum + residentBytesOf(pid), 0)
+  [parent, ...childrenOf(parent)].reduce((sum, pid) => sum + statusBytesOf(pid, "VmRSS"), 0)
+
+/** Returns the maximum of the resident memory of a process since its program started, in bytes. Returns 0 on systems without `/proc`. */
+export const peakBytesOf = (pid: number): number => statusBytesOf(pid, "VmHWM")
 
 // -----------------------------------------------------------------------------
 // internal
@@ -15,8 +18,8 @@ export const residentBytesOfTree = (parent: number): number =>
 const childrenOf = (pid: number): ReadonlyArray<number> =>
   read(`/proc/${pid}/task/${pid}/children`).split(" ").filter((text) => text !== "").map(Number)
 
-const residentBytesOf = (pid: number): number => {
-  const [, kibibytes = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`)) ?? []
+const statusBytesOf = (pid: number, field: "VmRSS" | "VmHWM"): number => {
+  const [, kibibytes = "0"] = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(read(`/proc/${pid}/status`)) ?? []
   return Number(kibibytes) * 1024
 }
 

@@ -3,6 +3,7 @@ import { Effect, Latch, type Scope } from "effect"
 import type { Client } from "pg"
 import { attempt, type Benchmark, type BenchmarkFailure, type Environment, type Round } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
+import * as Costs from "./Costs.ts"
 import * as GraphileQueue from "./GraphileQueue.ts"
 import { cap, type JobQueue } from "./JobQueue.ts"
 import * as KinoraQueue from "./KinoraQueue.ts"
@@ -68,13 +69,15 @@ const jobsPerSecond = { free: 4_000, blocked: 1_000 } as const
 
 /** From the start of the first job to the commit that ends the last. */
 function throughput(blocked: number): RoundOfQueue {
-  return Effect.fnUntraced(function*(queue, { seconds, tidy }) {
+  return Effect.fnUntraced(function*(queue, environment) {
+    const { seconds, tidy } = environment
     const jobs = Math.ceil(seconds * (blocked > 0 ? jobsPerSecond.blocked : jobsPerSecond.free))
     yield* queue.empty
     // Very short rounds have fewer.
     if (blocked > 0) yield* queue.block(Math.min(blocked, Math.ceil(blocked * seconds)))
     yield* queue.fill(jobs, groups)
     yield* tidy(queue.database)
+    const times = yield* Costs.start(environment)
     const allRun = Latch.makeUnsafe(false)
     let began = 0
     let count = 0
@@ -86,7 +89,8 @@ function throughput(blocked: number): RoundOfQueue {
     yield* withClient(queue, async (client) => {
       while (!await ask(client, queue.isDone, "done"));
     })
-    return { perSecond: jobs * 1000 / (Callers.now() - began) }
+    const perSecond = jobs * 1000 / (Callers.now() - began)
+    return { perSecond, ...yield* times(jobs) }
   })
 }
 
@@ -116,7 +120,8 @@ function exactness(): RoundOfQueue {
 
 /** Enqueues the next job when the previous one has started. */
 function latency(): RoundOfQueue {
-  return Effect.fnUntraced(function*(queue, { seconds, tidy }) {
+  return Effect.fnUntraced(function*(queue, environment) {
+    const { seconds, tidy } = environment
     yield* queue.empty
     yield* tidy(queue.database)
     const started = Latch.makeUnsafe(false)
@@ -126,6 +131,7 @@ function latency(): RoundOfQueue {
       started.openUnsafe()
     })
     const latencies: Array<number> = []
+    const times = yield* Costs.start(environment)
     const deadline = Callers.now() + seconds * 1000
     while (Callers.now() < deadline) {
       started.closeUnsafe()
@@ -134,7 +140,7 @@ function latency(): RoundOfQueue {
       yield* started.await
       latencies.push(startedAt - began)
     }
-    return { perSecond: latencies.length / seconds, ...percentilesOf(latencies) }
+    return { perSecond: latencies.length / seconds, ...percentilesOf(latencies), ...yield* times(latencies.length) }
   })
 }
 

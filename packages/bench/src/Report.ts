@@ -17,7 +17,7 @@ export interface Report {
   readonly postgres: string
   /** `name version` of Kinora's runtime and of each peer. */
   readonly versions: ReadonlyArray<string>
-  readonly rounds: { readonly seconds: number; readonly pairs: number }
+  readonly rounds: { readonly seconds: number; readonly pairs: number; readonly warmUps: number }
   readonly limits: ReadonlyArray<Limit>
   readonly outcomes: ReadonlyArray<ReportTables.ReportedOutcome>
 }
@@ -30,7 +30,7 @@ export const conditionsOf = ({ commit, day, load, machine, postgres, rounds, ver
   `Machine: ${machine}, load before the run ${load.toFixed(1)}`,
   `Database: ${postgres}`,
   `Versions: commit ${commit} of ${day}, ${versions.join(", ")}`,
-  `Rounds: ${rounds.pairs} of about ${rounds.seconds} s for each, in turns, after one that does not count`
+  `Rounds: ${rounds.pairs} of about ${rounds.seconds} s for each, in turns, ${warmUpsOf(rounds)}`
 ]
 
 /** Formats the report as Markdown. */
@@ -59,7 +59,7 @@ export interface ComparisonReport {
 export const toComparison = ({ commit, contestants, machine, rounds }: ComparisonReport): string =>
   [
     `Machine: ${machine}`,
-    `Rounds: ${rounds.pairs} of about ${rounds.seconds} s for each commit, in turns`,
+    `Rounds: ${rounds.pairs} of about ${rounds.seconds} s for each commit, in turns, each ${warmUpsOf(rounds)}`,
     "",
     ReportTables.markdown({
       head: ["benchmark", "who", `${commit.slice(0, 12)} (range)`, "working tree (range)", "better by (range)"],
@@ -76,6 +76,9 @@ export const toComparison = ({ commit, contestants, machine, rounds }: Compariso
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const warmUpsOf = ({ warmUps }: Report["rounds"]): string =>
+  warmUps === 0 ? "without a warm-up" : `after ${warmUps === 1 ? "one that does" : `${warmUps} that do`} not count`
 
 /** Describes the peers that have short names. */
 const legend = ({ outcomes }: Report): ReadonlyArray<string> => {

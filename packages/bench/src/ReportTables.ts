@@ -84,11 +84,14 @@ export const countOf = (value: number): string =>
 /** Titles of groups, by their name on the command line. */
 const titles: Readonly<Record<string, string>> = {
   http: "HTTP API",
+  processes: "Processes",
   downloads: "Downloads",
   jobs: "Jobs",
   charges: "Charges",
   limits: "Rate limits",
   deliveries: "Webhooks",
+  sizes: "Number of stored jobs",
+  boots: "Starts of the server",
   "event-loop": "Event loop",
   media: "Media",
   neighbours: "Neighbours"
@@ -130,9 +133,12 @@ const counted = (
   cell: ({ counts }) => counts === undefined ? "" : format(counts[key])
 })
 
+const seconds = (value: number): string => value.toFixed(2)
+
 const millis = (value: number): string => value < 10 ? value.toFixed(2) : value.toFixed(1)
 
 const columns: ReadonlyArray<Column> = [
+  { head: "ready after s (range)", cell: (result) => ranged(spread(result, "readySeconds"), seconds) },
   { head: "per second (range)", cell: (result) => ranged(spread(result, "perSecond"), countOf) },
   figure("p50 ms", "p50", millis),
   figure("p99 ms", "p99", millis),
@@ -145,7 +151,8 @@ const columns: ReadonlyArray<Column> = [
   counted("WAL bytes", "walBytes", countOf),
   { head: "failed", cell: ({ rounds }) => outcomesOf(rounds.map(({ failed }) => failed)) },
   figure("over cap", "overCap", (part) => `${(part * 100).toFixed(1)} %`),
-  figure("CPU s", "cpuSeconds", (seconds) => seconds.toFixed(2)),
+  figure("CPU s", "cpuSeconds", seconds),
+  figure("MiB after 2 s", "residentMebibytes", countOf),
   figure("peak MiB", "peakMebibytes", countOf, "max"),
   { head: "attacker received", cell: ({ rounds }) => outcomesOf(rounds.map(({ attacker }) => attacker)) },
   { head: "Kinora is better by (range)", cell: ({ ratio }) => ranged(ratio, times) }

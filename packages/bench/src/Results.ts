@@ -69,14 +69,19 @@ const start = "<!-- results -->\n"
 const end = "<!-- end of results -->\n"
 
 /** The tables of a run. A later run has fewer benchmarks below its own conditions. */
-const sectionOf = (report: Report, index: number): string =>
-  [
-    index === 0 ? "" : `### Run of ${report.day}\n\n`,
+const sectionOf = (report: Report, index: number): string => {
+  const run = `${report.day}, commit ${shortened(report.commit)}`
+  return [
+    index === 0 ? "" : `### Run of ${run}\n\n`,
     `${conditionsOf(report).map((line) => `- ${line}\n`).join("")}\n`,
     `${ReportTables.markdown(ReportTables.limits(report.limits))}\n`,
     ...ReportTables.groups(report.outcomes).map(({ lines, table, title }) =>
-      `\n${index === 0 ? "###" : "####"} ${title}${index === 0 ? "" : ` (${report.day})`}\n\n${
+      `\n${index === 0 ? "###" : "####"} ${title}${index === 0 ? "" : ` (${run})`}\n\n${
         ReportTables.markdown(table)
       }\n\n${lines.map((line) => `- ${line}\n`).join("")}`
     )
   ].join("")
+}
+
+/** Two runs of a day are of different commits. The hash has 12 digits, and a suffix if the working tree was changed. */
+const shortened = (commit: string): string => commit.replace(/^([0-9a-f]{7})[0-9a-f]+/, "$1")

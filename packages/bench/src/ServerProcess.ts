@@ -18,8 +18,9 @@ export interface ServerProcessOptions {
 /** A running server. */
 export interface RunningServer {
   readonly origin: string
-  /** Processor time of the process since its start, user and system, in seconds. */
-  readonly processorSeconds: Effect.Effect<number, BenchmarkFailure>
+  readonly pid: number
+  /** Processor time of the process since its start, user and system, in seconds. Undefined if the system does not tell. */
+  readonly processorSeconds: Effect.Effect<number | undefined, BenchmarkFailure>
 }
 
 /** Starts a server that runs until the scope closes or this process ends. Its log goes to standard error. */
@@ -51,6 +52,21 @@ const Measurement = Schema.Struct({
 /** Type of `Measurement`. */
 export type Measurement = typeof Measurement.Type
 
+/** Returns the first line that a program prints. */
+export const firstLine = async (child: ChildProcess): Promise<string> => {
+  if (child.stdout === null) throw new Error("no output")
+  for await (const line of createInterface({ input: child.stdout })) return line
+  throw new Error("it ended before it was ready")
+}
+
+/** Stops a program, and waits for its end. */
+export const stop = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, "exit")
+  child.kill("SIGTERM")
+  await ended
+}
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
@@ -62,6 +78,7 @@ interface Started {
 
 const running = ({ child, origin }: Started): RunningServer => ({
   origin,
+  pid: child.pid ?? 0,
   processorSeconds: ask(child, "processor", Schema.Number)
 })
 
@@ -96,16 +113,3 @@ const Ready = Schema.fromJsonString(Schema.Struct({ base_url: Schema.String }))
 
 /** Variables of the surrounding shell that apply to the servers. */
 const inherited = () => ({ PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] })
-
-const firstLine = async (child: ChildProcess): Promise<string> => {
-  if (child.stdout === null) throw new Error("no output")
-  for await (const line of createInterface({ input: child.stdout })) return line
-  throw new Error("it ended before it was ready")
-}
-
-const stop = async (child: ChildProcess): Promise<void> => {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, "exit")
-  child.kill("SIGTERM")
-  await ended
-}

@@ -11,6 +11,7 @@ import {
   type Round
 } from "./Benchmark.ts"
 import * as Callers from "./Callers.ts"
+import * as Costs from "./Costs.ts"
 import * as GraphileWebhooks from "./GraphileWebhooks.ts"
 import * as KinoraWebhooks from "./KinoraWebhooks.ts"
 import * as PostgresServer from "./PostgresServer.ts"
@@ -112,19 +113,22 @@ function isolation(environment: Environment) {
 
 /** From the first arrival to the commit that logs the last. */
 function throughput(endpoints: number): RoundOfSender {
-  return Effect.fnUntraced(function*(sender, receiver, { seconds, tidy }) {
+  return Effect.fnUntraced(function*(sender, receiver, environment) {
+    const { seconds, tidy } = environment
     const count = Math.ceil(seconds * sender.perSecond)
     yield* sender.empty
     const numbers = range(endpoints)
     yield* sender.register(numbers.map((n) => `${receiver.origin}/ok/${n}`))
     yield* publishAll(sender, count, numbers)
     yield* tidy(sender.database)
+    const times = yield* Costs.start(environment)
     yield* sender.send
     yield* isDone(sender)
     const ended = Callers.now()
+    const costs = yield* times(count)
     const arrivals = yield* receiver.arrivals
     if (arrivals.size !== count) return yield* new BenchmarkFailure({ what: `${arrivals.size} of ${count} arrived` })
-    return { perSecond: count * 1000 / (ended - Math.min(...arrivals.values())) }
+    return { perSecond: count * 1000 / (ended - Math.min(...arrivals.values())), ...costs }
   })
 }
 

@@ -1,8 +1,8 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Process } from "@kinora/hosting"
-import { Console, DateTime, Effect, Option, Schema } from "effect"
+import { Console, DateTime, Effect, Option, References, Schema } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
-import type { Environment } from "./Benchmark.ts"
+import { BenchmarkFailure, type Environment } from "./Benchmark.ts"
 import { benchmarks } from "./Benchmarks.ts"
 import * as Checkout from "./Checkout.ts"
 import * as Comparison from "./Comparison.ts"
@@ -38,7 +38,7 @@ const input = {
   ),
   warmUps: roundsFlag("warm-ups", 0).pipe(
     Flag.withDescription("Rounds of each contestant before those that count"),
-    Flag.withDefault(1)
+    Flag.withDefault(Checkout.warmUpsDefault)
   ),
   json: Flag.Boolean("json").pipe(
     Flag.withDescription("Print JSON with every round instead of a table"),
@@ -78,7 +78,7 @@ const compareWith = Effect.fnUntraced(function*(
 ) {
   yield* Progress.show(`installing ${commit.slice(0, 12)}`)
   const directory = yield* Checkout.make(commit)
-  const args = [...chosen, "--pairs", "1", "--seconds", `${seconds}`, "--warm-ups", `${warmUps}`, "--url", url]
+  const args = Checkout.pairArgs({ chosen, seconds, url, warmUps })
   const version = (name: string, directory: string): Comparison.Version => ({
     name,
     run: Effect.map(Checkout.bench(directory, args), ({ outcomes }) => outcomes)
@@ -86,7 +86,7 @@ const compareWith = Effect.fnUntraced(function*(
   const before = version(commit.slice(0, 12), directory)
   const after = version("working tree", Checkout.root)
   const contestants = yield* Comparison.run({ before, after, pairs, progress: Progress.show })
-  return { commit, machine: Machine.description(), rounds: { seconds, pairs }, contestants }
+  return { commit, machine: Machine.description(), rounds: { seconds, pairs, warmUps }, contestants }
 })
 
 /** Runs benchmarks of the working tree. */
@@ -102,7 +102,7 @@ const report = Effect.fnUntraced(function*(
     day: DateTime.formatIsoDateUtc(yield* DateTime.now),
     postgres: server.description,
     versions: versions(),
-    rounds: { seconds, pairs }
+    rounds: { seconds, pairs, warmUps }
   }
   yield* Progress.show("limits of the machine")
   const limits = yield* Probes.measure(environment)
@@ -123,6 +123,11 @@ const bench = Command.make(
   input,
   Effect.fn("bench")(
     function*({ compare, json, save, url, ...rounding }) {
+      if (save && Option.isSome(compare)) {
+        return yield* new BenchmarkFailure({
+          what: "--save stores the results of one run of this working tree, so it cannot be combined with --compare"
+        })
+      }
       const commit = yield* Effect.transposeOption(Option.map(compare, Checkout.commitOf))
       const server = yield* PostgresServer.make(url)
       if (Option.isSome(commit)) {
@@ -146,11 +151,13 @@ const bench = Command.make(
     { command: "bench", description: "All benchmarks" },
     { command: "bench claim limit-100-256 --pairs 3 --seconds 2", description: "Two benchmarks with short rounds" },
     { command: "bench --save", description: "All benchmarks, for the documentation" },
-    { command: "bench create get --compare v0.1.0", description: "Whether this working tree is faster than a commit" }
+    { command: "bench create get --compare HEAD~1", description: "Whether this working tree is faster than a commit" }
   ])
 )
 
 Command.run(bench, { version: Process.version }).pipe(
+  // As in hosts, which record no spans, since nothing collects them.
+  Effect.provideService(References.TracerEnabled, false),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain({ disableErrorReporting: true })
 )

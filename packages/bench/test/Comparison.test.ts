@@ -2,6 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Benchmark } from "../src/Benchmark.ts"
+import * as Checkout from "../src/Checkout.ts"
 import * as Comparison from "../src/Comparison.ts"
 import * as Report from "../src/Report.ts"
 
@@ -79,7 +80,12 @@ it.effect("prints medians and ranges", () =>
       pairs: 2,
       progress
     })
-    const text = Report.toComparison({ commit: "v1", machine: "any", rounds: { seconds: 5, pairs: 2 }, contestants })
+    const text = Report.toComparison({
+      commit: "v1",
+      machine: "any",
+      rounds: { seconds: 5, pairs: 2, warmUps: 1 },
+      contestants
+    })
     const row = text.split("\n").find((line) => line.includes("kinora"))
     assert.deepStrictEqual(row?.split("|").map((cell) => cell.trim()).slice(1, -1), [
       "**sum**",
@@ -89,3 +95,10 @@ it.effect("prints medians and ranges", () =>
       "1.50x (1.00x to 2.00x)"
     ])
   }))
+
+it("the command of another commit gets the number of warm-up rounds only if it is not the default", () => {
+  const options = { chosen: ["create"], seconds: 2, url: "postgres://localhost/db" }
+  const args = ["create", "--pairs", "1", "--seconds", "2", "--url", options.url]
+  assert.deepStrictEqual(Checkout.pairArgs({ ...options, warmUps: 1 }), args)
+  assert.deepStrictEqual(Checkout.pairArgs({ ...options, warmUps: 0 }), [...args, "--warm-ups", "0"])
+})

@@ -1,6 +1,6 @@
 /** The stored results, and their tables. */
 import { assert, it } from "@effect/vitest"
-import type { Report } from "../src/Report.ts"
+import * as Report from "../src/Report.ts"
 import * as ReportTables from "../src/ReportTables.ts"
 import * as Results from "../src/Results.ts"
 
@@ -17,14 +17,14 @@ const outcome = (name: string, group = "http"): ReportTables.ReportedOutcome => 
   ]
 })
 
-const report = (day: string, ...outcomes: ReadonlyArray<ReportTables.ReportedOutcome>): Report => ({
+const report = (day: string, ...outcomes: ReadonlyArray<ReportTables.ReportedOutcome>): Report.Report => ({
   machine: "2 cores",
   load: 0,
   commit: "0123456789ab",
   day,
   postgres: "PostgreSQL",
   versions: [],
-  rounds: { seconds: 2, pairs: 2 },
+  rounds: { seconds: 2, pairs: 2, warmUps: 1 },
   limits: [
     { what: "a response", callers: 1, perSecond: 2000, p50: 0.5 },
     { what: "a response", callers: 64, perSecond: 9000.4, p50: 7 }
@@ -98,10 +98,34 @@ it("the page gets the tables of every run between its marks, again and again", (
   assert.notInclude(once, "old")
   assert.deepStrictEqual(Array.from(once.matchAll(/^###+ (.*)$/gm), ([, title]) => title), [
     "HTTP API",
-    "Run of one",
-    "HTTP API (one)"
+    "Run of one, commit 0123456",
+    "HTTP API (one, commit 0123456)"
   ])
   assert.throws(() => Results.withTables("# Benchmarks\n", results))
+})
+
+it("the conditions of a run have the number of warm-up rounds", () => {
+  const lineFor = (warmUps: number) =>
+    Report.conditionsOf({ ...report("one"), rounds: { seconds: 2, pairs: 5, warmUps } }).at(-1)
+  const rounds = "Rounds: 5 of about 2 s for each, in turns,"
+  assert.deepStrictEqual([0, 1, 2].map(lineFor), [
+    `${rounds} without a warm-up`,
+    `${rounds} after one that does not count`,
+    `${rounds} after 2 that do not count`
+  ])
+})
+
+it("a start has its time and memory instead of a rate", () => {
+  const start = (readySeconds: number) => ({ readySeconds, residentMebibytes: 200, peakMebibytes: 300 })
+  const [boots] = ReportTables.groups([{
+    group: "boots",
+    benchmark: { name: "boot-again", title: "Starts", compares: "readySeconds" },
+    results: [{ name: "kinora", rounds: [start(1), start(1.5)] }]
+  }])
+  assert.deepStrictEqual(boots?.table, {
+    head: ["benchmark", "who", "ready after s (range)", "MiB after 2 s", "peak MiB"],
+    rows: [["**boot-again**", "kinora", "1.25 (1.00 to 1.50)", "200", "300"]]
+  })
 })
 
 it("stored figures have six digits, also in the tables that are written with them", () => {

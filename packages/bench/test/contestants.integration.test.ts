@@ -1,7 +1,6 @@
 /** The outcomes of requests to the servers of the HTTP benchmarks. A peer that skips a check is faster without being better. */
 import { assert, describe, it } from "@effect/vitest"
-import { TestDatabase } from "@kinora/testkit"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Environment } from "../src/Benchmark.ts"
 import * as KinoraServer from "../src/KinoraServer.ts"
@@ -10,6 +9,7 @@ import * as Peer from "../src/peers/Peer.ts"
 import { textbook } from "../src/peers/Textbook.ts"
 import { tuned } from "../src/peers/Tuned.ts"
 import * as PostgresServer from "../src/PostgresServer.ts"
+import { makeEnvironment } from "./makeEnvironment.ts"
 
 type Check = "fingerprint" | "queue" | "double entry" | "queued job" | "webhook event"
 
@@ -171,14 +171,4 @@ describe("contestants of the HTTP benchmarks", () => {
       }),
     600_000
   )
-})
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-const makeEnvironment = Effect.gen(function*() {
-  const server = yield* PostgresServer.make(Option.some(yield* TestDatabase.postgresUrl))
-  const environment: Environment = { ...server, seconds: 1 }
-  return environment
 })

@@ -10,8 +10,8 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 
 const names =
-  "create get replay image content ranges claim blocked caps start charge limit-1-32 webhooks webhooks-isolation neighbours-lock"
-    .split(" ")
+  ("create get replay image content ranges claim blocked caps start charge limit-1-32 webhooks webhooks-isolation " +
+    "size-list-filtered size-claim boot-again neighbours-lock").split(" ")
 
 const main = join(import.meta.dirname, "../src/main.ts")
 
@@ -20,7 +20,10 @@ const Output = Schema.fromJsonString(Schema.Struct({
     benchmark: Schema.Struct({ name: Schema.String }),
     results: Schema.Array(Schema.Struct({
       name: Schema.String,
-      rounds: Schema.Array(Schema.Struct({ perSecond: Schema.Number }))
+      rounds: Schema.Array(Schema.Struct({
+        perSecond: Schema.optionalKey(Schema.Number),
+        readySeconds: Schema.optionalKey(Schema.Number)
+      }))
     }))
   }))
 }))
@@ -38,6 +41,15 @@ it.live("the command runs the named benchmarks", () =>
       assert.strictEqual(rounds.length, 1, name)
       // A receiver that never responds blocks a queue shared by all receivers, which this benchmark shows.
       const isStopped = name.startsWith("graphile-worker") && name.endsWith(", beside it")
-      for (const { perSecond } of rounds) if (!isStopped) assert.isAbove(perSecond, 0, name)
+      for (const { perSecond = 0, readySeconds = 0 } of rounds) {
+        if (!isStopped) assert.isAbove(perSecond + readySeconds, 0, name)
+      }
     }
   }), 1_200_000)
+
+it.live("the command rejects --save with --compare", () =>
+  Effect.gen(function*() {
+    const args = ["--conditions=@kinora/source", main, "create", "--save", "--compare", "HEAD~1"]
+    const failure = yield* Effect.flip(Effect.tryPromise(() => promisify(execFile)(process.execPath, args)))
+    assert.match(String(failure.cause), /--save stores .* cannot be combined with --compare/)
+  }), 120_000)

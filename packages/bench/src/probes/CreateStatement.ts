@@ -24,12 +24,15 @@ export const probe: Probe = Effect.fnUntraced(function*({ database, seconds, tid
     try {
       const limits: Array<Limit> = []
       for (const count of callers) {
-        const { p50 = 0, perSecond } = await Callers.ofPromises({ callers: count, seconds }, (n) =>
-          pool.query({
-            name: "create",
-            text: statement,
-            values: [accounts[n % accounts.length], randomUUID(), randomUUID(), params]
-          }))
+        const { round: { p50 = 0, perSecond } } = await Callers.ofPromises(
+          { callers: count, seconds },
+          (n) =>
+            pool.query({
+              name: "create",
+              text: statement,
+              values: [accounts[n % accounts.length], randomUUID(), randomUUID(), params]
+            })
+        )
         limits.push({ what: "rows of a creation in one statement, and commit", callers: count, perSecond, p50 })
       }
       return limits

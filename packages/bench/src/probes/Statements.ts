@@ -15,7 +15,7 @@ export const probe: Probe = Effect.fnUntraced(function*({ database, seconds }) {
       const limits: Array<Limit> = []
       const measure = async (what: string, name: string, text: string) => {
         for (const count of callers) {
-          const { p50 = 0, perSecond } = await Callers.ofPromises(
+          const { round: { p50 = 0, perSecond } } = await Callers.ofPromises(
             { callers: count, seconds },
             () => pool.query({ name, text })
           )
