@@ -1,8 +1,10 @@
 import { assert, it } from "@effect/vitest"
+import { Generation, GenerationEvent } from "@kinora/generations"
 import { UnitOfWork } from "@kinora/persistence"
 import { UrlSigner } from "@kinora/storage"
 import { Transport, Webhooks, WebhookStore } from "@kinora/webhooks"
-import { Context, Deferred, Effect, Exit, Fiber, Latch, Layer, Logger, Queue, Redacted, Scope } from "effect"
+import { Context, DateTime, Deferred, Effect, Exit, Fiber, Latch, Layer, Logger, Queue, Redacted, Scope } from "effect"
+import { TestClock } from "effect/testing"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -170,6 +172,34 @@ it.live("logs once that links may be unreachable if base_url is unset", () =>
     ])
   }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
 
+it.effect("repeats a body after a crash during its first send, also with another key of links and another base URL", () =>
+  Effect.gen(function*() {
+    const { create, publish } = yield* Webhooks.Webhooks
+    const { atomically } = yield* UnitOfWork.UnitOfWork
+    yield* create(account, { url })
+    yield* atomically(publish(GenerationEvent.ofChanged([yield* completed])))
+    const arrived = yield* Queue.unbounded<Transport.TransportRequest>()
+    const bodyFrom = Effect.fnUntraced(function*(baseUrl: string, key: string) {
+      const transport = Layer.succeed(Transport.Transport, {
+        // As after a crash, no outcome is stored.
+        send: (request) => Effect.andThen(Queue.offer(arrived, request), Effect.die("crash"))
+      })
+      const worker = Webhook.layerWorker({ sends: 4, baseUrl }).pipe(
+        Layer.provide([transport, UrlSigner.layer({ keys: keysOf(key) })])
+      )
+      const scope = yield* Scope.make()
+      yield* Layer.buildWithScope(worker, scope)
+      const { body } = yield* Queue.take(arrived)
+      yield* Scope.close(scope, Exit.void)
+      // The lease ends.
+      yield* TestClock.adjust("30 seconds")
+      return new TextDecoder().decode(body)
+    })
+    const first = yield* bodyFrom("https://media.example.com", "of links, which is long enough")
+    assert.match(first, /"url":"https:\/\/media\.example\.com\/v1\/generations\/[^"]*&sig=/)
+    assert.strictEqual(yield* bodyFrom("https://media.example.net", "of links after a rotation"), first)
+  }).pipe(Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
+
 it.live("sends nothing if sends is 0", () =>
   Effect.gen(function*() {
     const transport = Layer.succeed(Transport.Transport, { send: () => Effect.die("sent") })
@@ -179,6 +209,40 @@ it.live("sends nothing if sends is 0", () =>
     const { drain } = yield* Effect.map(Layer.build(worker), Context.get(Webhook.Sender))
     yield* drain
   }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhooksWith(keysOf("a")), stores))))
+
+/** A generation with a result. */
+const completed = Effect.gen(function*() {
+  const now = yield* DateTime.now
+  const generation: Generation.Generation = {
+    id: yield* Generation.GenerationId.make,
+    account,
+    key: null,
+    model: "still",
+    kind: "image",
+    mode: "text_to_image",
+    plan: "credits",
+    status: "completed",
+    prompt: "a lake",
+    params: {},
+    images: [],
+    costCredits: 8,
+    quotaKind: null,
+    watermark: false,
+    refunded: false,
+    failure: null,
+    output: {
+      content: { key: "content", mime: "image/png", bytes: 10, sha256: "" },
+      preview: null,
+      thumb: null,
+      poster: null
+    },
+    resultExpiresAt: DateTime.add(now, { hours: 24 }),
+    createdAt: now,
+    startedAt: now,
+    finishedAt: now
+  }
+  return generation
+})
 
 /** Builds the protection with these settings. */
 const webhooksOf = (environment: Readonly<Record<string, string>>) =>
