@@ -98,7 +98,7 @@ describe.concurrent("a server of several processes", { timeout: 600_000 }, () =>
         server.processes,
         (one) => metricOf("kinora_http_connections_rejected_total", one)
       )
-      assert.deepStrictEqual(rejected.toSorted(), [0, 1])
+      assert.strictEqual(rejected.reduce((sum, count) => sum + count, 0), 1)
     }))
 
   it.live("finishes jobs and ends all processes after SIGTERM", () =>

@@ -30,12 +30,7 @@ export const connectionsMax = {
  * `keepAliveTimeout`. Default: `times`.
  */
 export const make = (max: number, ofServer = times) => {
-  const server = Object.assign(createServer(optionsOf(ofServer)), {
-    maxConnections: max,
-    // A process of a group would otherwise return the connection to the one that accepts them, which passes it on again,
-    // without a pause, until a process has a place.
-    dropMaxConnection: true
-  })
+  const server = createLimited(max, optionsOf(ofServer))
   const sockets = new Set<Socket>()
   /** Connections on which a request has arrived. */
   const used = new WeakSet<Socket>()
@@ -104,6 +99,14 @@ export const make = (max: number, ofServer = times) => {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const createLimited = (max: number, options: ServerOptions) =>
+  Object.assign(createServer(options), {
+    maxConnections: max,
+    // A process of a group would otherwise return the connection to the one that accepts them, which passes it on again,
+    // without a pause, until a process has a place.
+    dropMaxConnection: true
+  })
 
 const optionsOf = ({ check, header, idle }: typeof times): ServerOptions => ({
   keepAliveTimeout: idle,
