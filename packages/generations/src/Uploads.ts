@@ -1,5 +1,6 @@
 /** Uploaded images: sent once, used by any number of jobs. */
 import type { Media } from "@kinora/media/Media"
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { RateLimit } from "@kinora/rate-limit/RateLimit"
@@ -82,8 +83,11 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
 
   /** Inserts the image if the account has room. The result is a value, since a failure would doom an open unit. */
   const insertIfRoom = Effect.fnUntraced(function*(image: KeptImage) {
-    const exceeded = yield* findExceeded(image.account, image.bytes)
-    if (exceeded === undefined) yield* images.insert([image])
+    const [, exceeded] = yield* Pipelining.both(
+      images.lockAccount(image.account),
+      findExceeded(image.account, image.bytes)
+    )
+    if (exceeded === undefined) yield* Pipelining.atCommit(images.insert([image]))
     return exceeded
   }, atomically)
 
