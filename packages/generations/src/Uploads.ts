@@ -69,24 +69,14 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
   const { inputPixelsPerMinute = inputPixelsPerMinuteDefault } = options
   const { afterCommit, atomically } = yield* UnitOfWork
   const images = yield* ImageStore
+  const findExceeded = makeFindExceeded(images, { uploadBytesMax, uploadsMax })
   const countPixels = yield* makeInputPixels({ inputPixelsPerMinute })
   const { discard, ingest, pixelsOf } = yield* makeImageIngest({ imageBytesMax })
 
-  /** Returns the limit that one more upload of this length exceeds, if any. */
-  const findExceeded = Effect.fnUntraced(function*(account: string, length: number) {
-    const { bytes, count } = yield* images.countUsable(account, yield* DateTime.now)
-    if (count >= uploadsMax) return new UploadError.TooManyUploads({ max: uploadsMax })
-    return bytes + length > uploadBytesMax
-      ? new UploadError.TooManyUploadBytes({ bytesMax: uploadBytesMax })
-      : undefined
-  })
-
   /** Inserts the image if the account has room. The result is a value, since a failure would doom an open unit. */
   const insertIfRoom = Effect.fnUntraced(function*(image: KeptImage) {
-    const [, exceeded] = yield* Pipelining.both(
-      images.lockAccount(image.account),
-      findExceeded(image.account, image.bytes)
-    )
+    const { account, bytes } = image
+    const [, exceeded] = yield* Pipelining.both(images.lockAccount(account), findExceeded(account, bytes))
     if (exceeded === undefined) yield* Pipelining.atCommit(images.insert([image]))
     return exceeded
   }, atomically)
@@ -149,6 +139,19 @@ export const layer: Layer.Layer<Uploads, never, Requirements> = layerWith({})
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Makes a function that returns the limit that one more upload of a length exceeds, if any. */
+const makeFindExceeded = (
+  images: ImageStore["Service"],
+  { uploadBytesMax, uploadsMax }: Readonly<Record<"uploadBytesMax" | "uploadsMax", number>>
+) =>
+  Effect.fnUntraced(function*(account: string, length: number) {
+    const { bytes, count } = yield* images.countUsable(account, yield* DateTime.now)
+    if (count >= uploadsMax) return new UploadError.TooManyUploads({ max: uploadsMax })
+    return bytes + length > uploadBytesMax
+      ? new UploadError.TooManyUploadBytes({ bytesMax: uploadBytesMax })
+      : undefined
+  })
 
 const refuse = (reason: UploadError.UploadError["reason"]) => Effect.fail(new UploadError.UploadError({ reason }))
 
