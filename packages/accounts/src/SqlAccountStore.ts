@@ -17,6 +17,7 @@ import {
   keyBudgets,
   keyTerms,
   operatorBudgets,
+  roomForUpdates,
   subscriptions,
   walletTables
 } from "./internal/sql/migrations.ts"
@@ -36,7 +37,8 @@ export const migrations: Migrations = {
     "0006_deletion": deletion,
     "0007_key_budgets": keyBudgets,
     "0008_key_authors": keyAuthors,
-    "0009_operator_budgets": operatorBudgets
+    "0009_operator_budgets": operatorBudgets,
+    "0010_room_for_updates": roomForUpdates
   },
   indexes
 }

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Migrations, UnitOfWork } from "@kinora/persistence"
+import { Migrations, Pipelining, UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -31,6 +31,10 @@ const dump = Effect.gen(function*() {
   )
   return rows.flat().map(({ text }) => text).join("\n")
 })
+
+const pipelined = over(TestDatabase.postgresWith(Pipelining.over))
+KeyBudgetContract.suite("Postgres, pipelined", pipelined)
+WalletContract.suite("Postgres, pipelined", pipelined)
 
 for (const [name, database] of TestDatabase.all) {
   AccountsContract.suite(name, over(database))

@@ -43,10 +43,10 @@ export class ImageStore extends Context.Service<ImageStore, {
   /** Inserts new images. */
   readonly insert: (images: ReadonlyArray<KeptImage>) => Effect.Effect<void, StorageError>
 
-  /**
-   * Returns the uploads of the account that can be used at `at`. Until the unit of work
-   * ends, other calls for the account wait, so concurrent inserts cannot exceed a limit.
-   */
+  /** Locks the set of uploads of an account until the unit of work ends, so that none is inserted meanwhile. */
+  readonly lockAccount: (account: string) => Effect.Effect<void, StorageError>
+
+  /** Returns the number and the length of the uploads of the account that can be used at `at`. */
   readonly countUsable: (account: string, at: DateTime.Utc) => Effect.Effect<UsableImages, StorageError>
 
   /** Returns those of the uploads that belong to the account and can be used at `at`. */

@@ -1,5 +1,6 @@
 /** Uploaded images: sent once, used by any number of jobs. */
 import type { Media } from "@kinora/media/Media"
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import type { RateLimit } from "@kinora/rate-limit/RateLimit"
@@ -68,22 +69,15 @@ export const make = Effect.fnUntraced(function*(options: UploadsOptions) {
   const { inputPixelsPerMinute = inputPixelsPerMinuteDefault } = options
   const { afterCommit, atomically } = yield* UnitOfWork
   const images = yield* ImageStore
+  const findExceeded = makeFindExceeded(images, { uploadBytesMax, uploadsMax })
   const countPixels = yield* makeInputPixels({ inputPixelsPerMinute })
   const { discard, ingest, pixelsOf } = yield* makeImageIngest({ imageBytesMax })
 
-  /** Returns the limit that one more upload of this length exceeds, if any. */
-  const findExceeded = Effect.fnUntraced(function*(account: string, length: number) {
-    const { bytes, count } = yield* images.countUsable(account, yield* DateTime.now)
-    if (count >= uploadsMax) return new UploadError.TooManyUploads({ max: uploadsMax })
-    return bytes + length > uploadBytesMax
-      ? new UploadError.TooManyUploadBytes({ bytesMax: uploadBytesMax })
-      : undefined
-  })
-
   /** Inserts the image if the account has room. The result is a value, since a failure would doom an open unit. */
   const insertIfRoom = Effect.fnUntraced(function*(image: KeptImage) {
-    const exceeded = yield* findExceeded(image.account, image.bytes)
-    if (exceeded === undefined) yield* images.insert([image])
+    const { account, bytes } = image
+    const [, exceeded] = yield* Pipelining.both(images.lockAccount(account), findExceeded(account, bytes))
+    if (exceeded === undefined) yield* Pipelining.atCommit(images.insert([image]))
     return exceeded
   }, atomically)
 
@@ -145,6 +139,19 @@ export const layer: Layer.Layer<Uploads, never, Requirements> = layerWith({})
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Makes a function that returns the limit that one more upload of a length exceeds, if any. */
+const makeFindExceeded = (
+  images: ImageStore["Service"],
+  { uploadBytesMax, uploadsMax }: Readonly<Record<"uploadBytesMax" | "uploadsMax", number>>
+) =>
+  Effect.fnUntraced(function*(account: string, length: number) {
+    const { bytes, count } = yield* images.countUsable(account, yield* DateTime.now)
+    if (count >= uploadsMax) return new UploadError.TooManyUploads({ max: uploadsMax })
+    return bytes + length > uploadBytesMax
+      ? new UploadError.TooManyUploadBytes({ bytesMax: uploadBytesMax })
+      : undefined
+  })
 
 const refuse = (reason: UploadError.UploadError["reason"]) => Effect.fail(new UploadError.UploadError({ reason }))
 

@@ -1,12 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { Accounts, SqlAccountStore } from "@kinora/accounts"
 import { SqlPaymentStore } from "@kinora/payments"
-import { UnitOfWork } from "@kinora/persistence"
+import { Pipelining, UnitOfWork } from "@kinora/persistence"
 import { Faults, FaultySqlClient, TestDatabase } from "@kinora/testkit"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { layerSql } from "./Assembly.ts"
 import { makeHost, open, openAccount, outcomeOf, receive, stateOf, suite } from "./CheckoutsContract.ts"
+
+suite("Postgres, pipelined", layerSql(TestDatabase.postgresWith(Pipelining.over)), 40)
 
 for (const [name, database, callers] of TestDatabase.all) {
   // Each caller waits for the same lock, and a connection for it.

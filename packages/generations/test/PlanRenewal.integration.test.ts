@@ -1,3 +1,4 @@
+import { Pipelining } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { layerSql } from "./Assembly.ts"
 import { suite as slots } from "./PlanChangesContract.ts"
@@ -7,3 +8,7 @@ for (const [name, database] of TestDatabase.all) {
   renewal(name, layerSql(database))
   slots(name, layerSql(database))
 }
+
+const pipelined = layerSql(TestDatabase.postgresWith(Pipelining.over))
+renewal("Postgres, pipelined", pipelined)
+slots("Postgres, pipelined", pipelined)

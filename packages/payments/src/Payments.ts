@@ -4,7 +4,7 @@
  * The host credits a payment in the unit of work in which `settle` returns that it was paid. `settle` returns it once
  * per payment, however often and in whichever order webhooks arrive.
  */
-import { Backend, type StorageError, Sweep, UnitOfWork } from "@kinora/persistence"
+import { Backend, Pipelining, type StorageError, Sweep, UnitOfWork } from "@kinora/persistence"
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { decide, type Decision } from "./internal/settlement.ts"
@@ -103,7 +103,7 @@ const make = Effect.fnUntraced(function*(options: PaymentsOptions) {
     function*(outcome: PaymentProvider.CheckoutOutcome, { isCredited }: { readonly isCredited: boolean }) {
       const found = outcome.payment === undefined ? Option.none() : yield* store.lock(outcome.payment)
       const decision = decide(found, outcome, { now: yield* DateTime.now, provider: provider.name, isCredited })
-      if ("settlement" in decision) yield* store.settle(decision.payment.id, decision.settlement)
+      if ("settlement" in decision) yield* Pipelining.atCommit(store.settle(decision.payment.id, decision.settlement))
       return decision
     },
     atomically
@@ -199,8 +199,8 @@ const makeReserve = (
       if (!Number.isSafeInteger(cents) || cents < centsMin || cents > centsMax) {
         return yield* refuse(new PaymentsError.PaymentAmountInvalid({ centsMin, centsMax }))
       }
-      yield* store.lockAccount(account)
-      if ((yield* store.countOpen(account)) >= openMax) {
+      const [, openCount] = yield* Pipelining.both(store.lockAccount(account), store.countOpen(account))
+      if (openCount >= openMax) {
         return yield* refuse(new PaymentsError.TooManyPayments({ openMax }))
       }
       const payment: Payment = {
@@ -215,7 +215,7 @@ const makeReserve = (
         expiresAt: Option.none(),
         settledAt: Option.none()
       }
-      yield* store.insert(payment)
+      yield* Pipelining.atCommit(store.insert(payment))
       return payment
     },
     Effect.provideService(SecureRandom.SecureRandom, random),

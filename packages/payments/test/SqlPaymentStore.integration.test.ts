@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Migrations, UnitOfWork } from "@kinora/persistence"
+import { Migrations, Pipelining, UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -13,6 +13,8 @@ const over = (database: TestDatabase.TestDatabase) =>
     Layer.provideMerge(Migrations.layer(SqlPaymentStore.migrations)),
     Layer.provideMerge(database)
   )
+
+PaymentsContract.suite("Postgres, pipelined", over(TestDatabase.postgresWith(Pipelining.over)), 400)
 
 for (const [name, database, callers] of TestDatabase.all) {
   PaymentsContract.suite(name, over(database), callers)

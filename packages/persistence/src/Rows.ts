@@ -15,6 +15,7 @@
  */
 import { Array as Arr, DateTime, Effect, identity, Option, Schema } from "effect"
 import { type SqlClient, type SqlError, Statement } from "effect/sql"
+import * as Pipelining from "./Pipelining.ts"
 
 export { bytea, int8, timestamptz } from "./internal/rowCodecs.ts"
 
@@ -158,7 +159,8 @@ export const first =
 
 /**
  * Locks the row with an id until the transaction ends, then runs `read`, in a statement of its own, which sees the commits
- * that the lock waited for. The name of the table is a part of the statement: pass constants only.
+ * that the lock waited for. A transaction that pipelines sends both together. The name of the table is a part of the statement:
+ * pass constants only.
  */
 export const lockById = <A, E, R>(
   sql: SqlClient.SqlClient,
@@ -166,7 +168,10 @@ export const lockById = <A, E, R>(
   id: string,
   read: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | SqlError.SqlError, R> =>
-  Effect.andThen(sql`SELECT FROM ${sql.literal(table)} WHERE id = ${id} FOR UPDATE`, read)
+  Effect.map(
+    Pipelining.both(sql`SELECT FROM ${sql.literal(table)} WHERE id = ${id} FOR UPDATE`, read),
+    ([, found]) => found
+  )
 
 /** Decodes the number that a statement such as `SELECT count(*)::int4 AS count FROM ledger_entry` returns. */
 export const decodeCount = <E, R>(

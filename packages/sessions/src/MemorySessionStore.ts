@@ -80,7 +80,7 @@ const sessionMethods = (backend: UnitOfWork.MemoryBackend["Service"]) => {
           .toSorted((a, b) => DateTime.Order(b.seenAt, a.seenAt) || (a.id < b.id ? 1 : -1))
           .map((session) => ({ session, at }))
       ),
-    deleteSessions: (ids) => access(() => ids.filter((id) => rows.delete(id)).length),
+    deleteSessions: (ids) => access(() => ids.forEach((id) => rows.delete(id))),
     noteUse: (id, idle) =>
       accessNow((now) => {
         const row = rows.get(id)

@@ -43,8 +43,8 @@ export class SessionStore extends Context.Service<SessionStore, {
   /** Returns the sessions within reach, the one that was used last first, also those that have ended. */
   readonly listSessions: (reach: Reach) => Effect.Effect<ReadonlyArray<FoundSession>, StorageError.StorageError>
 
-  /** Deletes sessions and returns their number. Locks them in the order of their ids. */
-  readonly deleteSessions: (ids: ReadonlyArray<SessionId>) => Effect.Effect<number, StorageError.StorageError>
+  /** Deletes sessions. Locks them in the order of their ids. */
+  readonly deleteSessions: (ids: ReadonlyArray<SessionId>) => Effect.Effect<void, StorageError.StorageError>
 
   /** Records a use now, unless one within the last minute is recorded. Skips a session that another unit has locked. */
   readonly noteUse: (id: SessionId, idle: Duration.Duration) => Effect.Effect<void, StorageError.StorageError>

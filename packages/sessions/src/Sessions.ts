@@ -3,7 +3,7 @@
  *
  * `authenticate` reads the store each time, so the end of a session takes effect on every host at once.
  */
-import { Backend, type StorageError, Sweep, UnitOfWork } from "@kinora/persistence"
+import { Backend, Pipelining, type StorageError, Sweep, UnitOfWork } from "@kinora/persistence"
 import { Context, DateTime, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { makeEnds } from "./internal/ends.ts"
@@ -130,8 +130,8 @@ const make = Effect.fnUntraced(function*(options: SessionsOptions) {
     createCode: Effect.fn("Sessions.createCode")(
       function*(grant: Session.Grant) {
         const subject = Session.subjectOf(grant)
-        yield* store.lock(subject)
-        if ((yield* store.countCodes(subject)) >= codesMax) {
+        const [, count] = yield* Pipelining.both(store.lock(subject), store.countCodes(subject))
+        if (count >= codesMax) {
           return yield* new SessionsError({ reason: new TooManyCodes({ codesMax }) })
         }
         const code = yield* SessionToken.make
@@ -223,17 +223,20 @@ const makeStart = (store: SessionStore["Service"], options: SessionsOptions) => 
   const { sessionsMax = 20 } = options
   return Effect.fnUntraced(function*(grant: Session.Grant, { address, device, notAfter, replaces }: SignIn) {
     const subject = Session.subjectOf(grant)
-    yield* store.lock(subject)
-    const replaced = replaces === undefined || !SessionToken.isWellFormed(Redacted.value(replaces))
-      ? Option.none()
-      : yield* store.findSession(SessionToken.hash(replaces))
+    const findReplaced = replaces === undefined || !SessionToken.isWellFormed(Redacted.value(replaces))
+      ? Effect.succeedNone
+      : store.findSession(SessionToken.hash(replaces))
+    const [, [replaced, found]] = yield* Pipelining.both(
+      store.lock(subject),
+      Pipelining.both(findReplaced, store.listSessions({ subject }))
+    )
     const isReplaced = (id: Session.SessionId) => Option.exists(replaced, ({ session }) => session.id === id)
-    const others = (yield* store.listSessions({ subject })).filter(({ session }) => !isReplaced(session.id))
+    const others = found.filter(({ session }) => !isReplaced(session.id))
     // In one set, so that two sign-ins that replace each other's sessions lock them in the same order.
-    yield* store.deleteSessions([
+    yield* Pipelining.atCommit(store.deleteSessions([
       ...Option.toArray(replaced).map(({ session }) => session.id),
       ...Session.displaced(others, sessionsMax)
-    ])
+    ]))
     const token = yield* SessionToken.make
     const session = yield* store.insertSession({
       id: yield* Session.SessionId.make,

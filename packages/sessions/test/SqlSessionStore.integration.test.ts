@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Migrations, UnitOfWork } from "@kinora/persistence"
+import { Migrations, Pipelining, UnitOfWork } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -15,6 +15,10 @@ const over = (database: TestDatabase.TestDatabase) =>
     Layer.provideMerge(Migrations.layer(SqlSessionStore.migrations)),
     Layer.provideMerge(database)
   )
+
+const pipelined = over(TestDatabase.postgresWith(Pipelining.over))
+SessionsContract.suite("Postgres, pipelined", pipelined)
+CodesContract.suite("Postgres, pipelined", pipelined)
 
 for (const [name, database] of TestDatabase.all) {
   SessionsContract.suite(name, over(database))

@@ -1,6 +1,6 @@
 /** Creating, finding and changing accounts. */
 import type { Verification } from "@kinora/api-keys/Verification"
-import { UnitOfWork } from "@kinora/persistence"
+import { Pipelining, UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type Account, AccountId, type AccountStatus, emailKey, isEmail } from "../Account.ts"
@@ -73,7 +73,7 @@ export const makeAccountChanges = Effect.fnUntraced(function*(evict: Verificatio
       plan: Option.Option<Plan.Plan<Plan.Tiers[Group]>>
     ) {
       yield* open(id)
-      yield* store.savePlan(id, group, plan)
+      yield* Pipelining.atCommit(store.savePlan(id, group, plan))
     }, atomically),
 
     plans: Effect.fn("Accounts.plans")((id: AccountId) => Effect.map(get(id), ({ plans }) => plans))

@@ -1,5 +1,5 @@
 /** Loads and saves what lines of keys spend, and deletes old spending. */
-import { UnitOfWork } from "@kinora/persistence"
+import { Pipelining, UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Option, Result } from "effect"
 import { AccountStore } from "../AccountStore.ts"
 import type * as ApiKey from "../ApiKey.ts"
@@ -24,14 +24,14 @@ export const makeKeySpendings = Effect.gen(function*() {
         const ids = Array.from(new Set(lines)).toSorted()
         if (ids.length === 0) return linesOf([])
         // Locks and reads in two statements: the second one sees the commits that the lock waited for.
-        yield* store.lockLines(ids)
-        return yield* find(ids, since)
+        const [, found] = yield* Pipelining.both(store.lockLines(ids), find(ids, since))
+        return found
       }
     ),
 
     save: Effect.fn("Accounts.spending.save")(function*(lines: KeySpending.KeyLines) {
       const changes = KeySpending.changesOf(lines)
-      if (changes.length > 0) yield* store.saveUse(changes)
+      if (changes.length > 0) yield* Pipelining.atCommit(store.saveUse(changes))
     }),
 
     check: Effect.fn("Accounts.spending.check")(function*(command: KeySpending.Spend) {

@@ -1,5 +1,5 @@
 /** Plans that are paid from the balance. */
-import { UnitOfWork } from "@kinora/persistence"
+import { Pipelining, UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Option, Result } from "effect"
 import type { AccountId } from "../Account.ts"
 import * as AccountsError from "../AccountsError.ts"
@@ -29,7 +29,7 @@ export const makeSubscriptions = Effect.fnUntraced(function*({ open }: AccountCh
       const decided = Subscription.decide(state, { group, tier }, table, yield* DateTime.now)
       if (Result.isFailure(decided)) return yield* refuse(new AccountsError.BalanceTooLow(decided.failure))
       const decision = decided.success
-      yield* store.savePlan(id, group, Option.some(decision.plan))
+      yield* Pipelining.atCommit(store.savePlan(id, group, Option.some(decision.plan)))
       if (decision._tag === "Started") yield* pay(account, { ...decision, group, kind: "subscription" })
       if (decision._tag === "Raised") yield* pay(account, { ...decision, group, kind: "upgrade" })
       return decision
@@ -44,7 +44,7 @@ export const makeSubscriptions = Effect.fnUntraced(function*({ open }: AccountCh
       const active = Plan.active(plan, yield* DateTime.now)
       if (Option.isNone(active)) return yield* refuse(new AccountsError.PlanNotActive({ group }))
       const { periodEnd, tier } = active.value
-      yield* store.savePlan(id, group, Option.some({ tier, periodEnd, autoRenew: false }))
+      yield* Pipelining.atCommit(store.savePlan(id, group, Option.some({ tier, periodEnd, autoRenew: false })))
     }, atomically),
 
     duePlans: Effect.fn("Accounts.duePlans")(function*(limit: number) {
@@ -61,9 +61,9 @@ export const makeSubscriptions = Effect.fnUntraced(function*({ open }: AccountCh
       const account = yield* open(id)
       const plan: Option.Option<Plan.Plan<Plan.Tiers[Group]>> = account.plans[group]
       const decision = Renewal.decide(group, plan, account.balanceCents, table, yield* DateTime.now)
-      if (decision._tag === "Lapsed") yield* store.savePlan(id, group, Option.none())
+      if (decision._tag === "Lapsed") yield* Pipelining.atCommit(store.savePlan(id, group, Option.none()))
       if (decision._tag === "Renewed") {
-        yield* store.savePlan(id, group, Option.some(decision.plan))
+        yield* Pipelining.atCommit(store.savePlan(id, group, Option.some(decision.plan)))
         yield* pay(account, { ...decision, group, kind: "renewal" })
       }
       return decision

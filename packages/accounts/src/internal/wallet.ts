@@ -1,5 +1,5 @@
 /** Deposits to the balance, debits, and payments of plans. */
-import { UnitOfWork } from "@kinora/persistence"
+import { Pipelining, UnitOfWork } from "@kinora/persistence"
 import { DateTime, Effect, Option } from "effect"
 import type { Account, AccountId } from "../Account.ts"
 import * as AccountsError from "../AccountsError.ts"
@@ -21,8 +21,7 @@ export const makeWallet = Effect.fnUntraced(function*({ get, open }: AccountChan
         return yield* refuse(new AccountsError.AmountInvalid({ centsMax: Wallet.amountMax }))
       }
       const signed = kind === "debit" ? -cents : cents
-      const account = yield* open(id)
-      const earlier = yield* store.findMovement(id, kind, reference)
+      const [account, earlier] = yield* Pipelining.both(open(id), store.findMovement(id, kind, reference))
       if (Option.isSome(earlier)) {
         return earlier.value.cents === signed
           ? { movement: earlier.value, isNew: false }
@@ -87,6 +86,6 @@ const makeMove = (store: AccountStore["Service"]) =>
       balanceCents: account.balanceCents + cents,
       at: yield* DateTime.now
     }
-    yield* store.saveMovement(movement)
+    yield* Pipelining.atCommit(store.saveMovement(movement))
     return movement
   })

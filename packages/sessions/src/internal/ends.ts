@@ -1,5 +1,5 @@
 /** Listing and ending sessions. */
-import type { UnitOfWork } from "@kinora/persistence"
+import { Pipelining, type UnitOfWork } from "@kinora/persistence"
 import { Effect, Option, Redacted } from "effect"
 import * as Session from "../Session.ts"
 import { SessionNotFound, SessionsError } from "../SessionsError.ts"
@@ -11,11 +11,13 @@ export const makeEnds = (
   store: SessionStore["Service"],
   atomically: UnitOfWork.UnitOfWork["Service"]["atomically"]
 ) => {
+  const deleteSessions = (ids: ReadonlyArray<Session.SessionId>) => Pipelining.atCommit(store.deleteSessions(ids))
+
   const endAll = Effect.fnUntraced(function*(reach: Session.Reach, except?: Session.SessionId) {
     // The codes first, like a redemption, so that one that is in progress ends its session here too.
-    yield* store.deleteCodes(reach)
+    yield* Pipelining.atCommit(store.deleteCodes(reach))
     const found = yield* store.listSessions(reach)
-    yield* store.deleteSessions(found.map(({ session }) => session.id).filter((id) => id !== except))
+    yield* deleteSessions(found.map(({ session }) => session.id).filter((id) => id !== except))
   }, atomically)
 
   return {
@@ -27,7 +29,7 @@ export const makeEnds = (
     end: Effect.fn("Sessions.end")(function*(grant: Session.Grant, id: Session.SessionId) {
       const found = (yield* store.listSessions(Session.reachOf(grant))).some(({ session }) => session.id === id)
       if (!found) return yield* new SessionsError({ reason: new SessionNotFound({ session: id }) })
-      yield* store.deleteSessions([id])
+      yield* deleteSessions([id])
     }, atomically),
 
     endOthers: Effect.fn("Sessions.endOthers")(({ grant, id }: Session.Session) => endAll(Session.reachOf(grant), id)),
@@ -37,7 +39,7 @@ export const makeEnds = (
     signOut: Effect.fn("Sessions.signOut")(function*(token: Redacted.Redacted) {
       if (!SessionToken.isWellFormed(Redacted.value(token))) return Option.none()
       const found = Option.map(yield* store.findSession(SessionToken.hash(token)), ({ session }) => session)
-      yield* store.deleteSessions(Option.toArray(found).map(({ id }) => id))
+      yield* deleteSessions(Option.toArray(found).map(({ id }) => id))
       return found
     }, atomically),
 

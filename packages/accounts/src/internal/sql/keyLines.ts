@@ -1,6 +1,6 @@
 /** Statements on lines of keys: their budgets and what they have spent. */
 import * as SqlApiKeyStore from "@kinora/api-keys/SqlApiKeyStore"
-import { Deletion, Rows } from "@kinora/persistence"
+import { Deletion, Pipelining, Rows } from "@kinora/persistence"
 import { type DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
@@ -111,15 +111,18 @@ export const findLines = (sql: SqlClient.SqlClient, lines: ReadonlyArray<KeyId>,
 
 /** Sets what lines have used on days. */
 export const saveUse = (sql: SqlClient.SqlClient, uses: ReadonlyArray<DayUse>) =>
-  sql`
-    INSERT INTO accounts_key_spending ${
-    Rows.unnest(uses, {
-      line: ["uuid", ({ line }) => KeyId.toUuid(line)],
-      ...Rows.fields({ day: "date", credits: "int8", jobs: "int8" })
-    })
-  }
-    ON CONFLICT (line, day) DO UPDATE SET credits = excluded.credits, jobs = excluded.jobs
-  `.pipe(Effect.asVoid)
+  Pipelining.write(
+    sql,
+    sql`
+      INSERT INTO accounts_key_spending ${
+      Rows.unnest(uses, {
+        line: ["uuid", ({ line }) => KeyId.toUuid(line)],
+        ...Rows.fields({ day: "date", credits: "int8", jobs: "int8" })
+      })
+    }
+      ON CONFLICT (line, day) DO UPDATE SET credits = excluded.credits, jobs = excluded.jobs
+    `
+  )
 
 /** Deletes the spending of days before `before`. */
 export const deleteSpending = (sql: SqlClient.SqlClient, before: Day, limit: number) =>

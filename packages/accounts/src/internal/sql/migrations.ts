@@ -147,6 +147,15 @@ export const operatorBudgets = Migrations.statements((sql) => [
   `
 ])
 
+/**
+ * Room in each page for the versions of rows that movements and records of uses write, so that they change no index. It applies
+ * to pages that are written from now on.
+ */
+export const roomForUpdates = Migrations.statements((sql) => [
+  sql`ALTER TABLE accounts_account SET (fillfactor = 70)`,
+  sql`ALTER TABLE accounts_key SET (fillfactor = 70)`
+])
+
 /** Indexes that are built without blocking writes. */
 export const indexes = {
   // Find accounts to erase.

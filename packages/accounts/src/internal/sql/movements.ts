@@ -1,5 +1,5 @@
 /** Statements on movements of the wallet. */
-import { Rows } from "@kinora/persistence"
+import { Pipelining, Rows } from "@kinora/persistence"
 import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
@@ -41,16 +41,19 @@ export const saveMovement = (
   sql: SqlClient.SqlClient,
   { account, at, balanceCents, cents, kind, reference }: Movement
 ) =>
-  sql`
-    WITH movement AS (
-      INSERT INTO accounts_movement (account, kind, reference, cents, balance_cents, at)
-      VALUES (${AccountId.toUuid(account)}, ${kind}, ${reference}, ${cents}, ${balanceCents}, ${DateTime.toDate(at)})
-      RETURNING account, balance_cents
-    )
-    UPDATE accounts_account account SET balance_cents = movement.balance_cents
-    FROM movement
-    WHERE account.id = movement.account
-  `.pipe(Effect.asVoid)
+  Pipelining.write(
+    sql,
+    sql`
+      WITH movement AS (
+        INSERT INTO accounts_movement (account, kind, reference, cents, balance_cents, at)
+        VALUES (${AccountId.toUuid(account)}, ${kind}, ${reference}, ${cents}, ${balanceCents}, ${DateTime.toDate(at)})
+        RETURNING account, balance_cents
+      )
+      UPDATE accounts_account account SET balance_cents = movement.balance_cents
+      FROM movement
+      WHERE account.id = movement.account
+    `
+  )
 
 // -----------------------------------------------------------------------------
 // internal

@@ -1,5 +1,5 @@
 /** Statements on plans. */
-import { DatabaseTime, Rows } from "@kinora/persistence"
+import { DatabaseTime, Pipelining, Rows } from "@kinora/persistence"
 import { DateTime, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccountId } from "../../Account.ts"
@@ -12,17 +12,20 @@ export const savePlan = (
   group: PlanGroup,
   plan: Option.Option<Plan<string>>
 ) =>
-  Option.match(plan, {
-    onNone: () => sql`DELETE FROM accounts_plan WHERE account = ${AccountId.toUuid(id)} AND plan_group = ${group}`,
-    onSome: ({ autoRenew, nextTier = null, periodEnd, tier }) =>
-      sql`
+  Pipelining.write(
+    sql,
+    Option.match(plan, {
+      onNone: () => sql`DELETE FROM accounts_plan WHERE account = ${AccountId.toUuid(id)} AND plan_group = ${group}`,
+      onSome: ({ autoRenew, nextTier = null, periodEnd, tier }) =>
+        sql`
         INSERT INTO accounts_plan (account, plan_group, tier, period_end, auto_renew, next_tier)
         VALUES (${AccountId.toUuid(id)}, ${group}, ${tier}, ${DateTime.toDate(periodEnd)}, ${autoRenew}, ${nextTier})
         ON CONFLICT (account, plan_group) DO UPDATE
         SET tier = excluded.tier, period_end = excluded.period_end, auto_renew = excluded.auto_renew,
           next_tier = excluded.next_tier
       `
-  }).pipe(Effect.asVoid)
+    })
+  )
 
 /** Finds plans that have ended by `endedBy`, and plans that renew and end by `renewableBy`, oldest end first. */
 export const findDuePlans = (

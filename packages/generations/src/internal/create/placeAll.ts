@@ -48,9 +48,13 @@ export const makePlaceAll = Effect.fnUntraced(function*(planTable: PlanTable.Pla
       }),
       scheduler.load({ lanes: jobs.map(({ generation }) => addressOf(generation)) })
     )
-    const images = yield* keepImages(jobs)
-    const current = yield* currentTerms(lanes, jobs)
-    const keyLines = yield* spending.load(jobs.flatMap(({ budgetLine }) => budgetLine ?? []), span.at)
+    const [images, [current, keyLines]] = yield* Pipelining.both(
+      keepImages(jobs),
+      Pipelining.both(
+        currentTerms(lanes, jobs),
+        spending.load(jobs.flatMap(({ budgetLine }) => budgetLine ?? []), span.at)
+      )
+    )
     const { results, state } = Decision.all(
       { books, lanes, keyLines },
       jobs,

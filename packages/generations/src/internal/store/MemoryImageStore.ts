@@ -11,6 +11,8 @@ export const layer: Layer.Layer<ImageStore, never, MemoryBackend> = Layer.effect
     const images: Images = makeMap()
 
     return ImageStore.of({
+      // Units run one at a time.
+      lockAccount: () => Effect.void,
       insert: (added) => access(() => added.forEach((image) => images.set(image.id, { ...image, isDropped: false }))),
       countUsable: (account, at) =>
         access(() => {

@@ -1,5 +1,5 @@
 /** `ImageStore` in Postgres. */
-import { DatabaseTime, Rows } from "@kinora/persistence"
+import { DatabaseTime, Pipelining, Rows } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,6 +12,7 @@ export const layer: Layer.Layer<ImageStore, never, SqlClient.SqlClient> = Layer.
   Effect.map(SqlClient.SqlClient, (sql) =>
     ImageStore.of({
       insert: insert(sql),
+      lockAccount: lockAccount(sql),
       countUsable: countUsable(sql),
       findUsable: findUsable(sql),
       keep: keep(sql),
@@ -31,38 +32,38 @@ const columns =
   "image.id, image.account, image.mime, image.width, image.height, image.bytes, image.usable_until, image.kept_until"
 
 const insert = (sql: SqlClient.SqlClient): Store["insert"] => (images) =>
-  sql`
-    INSERT INTO generation_image ${
-    Rows.unnest(images, {
-      id: ["uuid", ({ id }) => UploadId.toUuid(id)],
-      ...Rows.fields({ account: "text", mime: "text", width: "int4", height: "int4", bytes: "int4" }),
-      usable_until: ["timestamptz?", ({ usableUntil }) => usableUntil],
-      kept_until: ["timestamptz", ({ keptUntil }) => keptUntil],
-      is_dropped: ["boolean", () => false]
-    })
-  }
-  `.pipe(Effect.asVoid, mapSql("ImageStore.insert"))
+  Pipelining.write(
+    sql,
+    sql`
+      INSERT INTO generation_image ${
+      Rows.unnest(images, {
+        id: ["uuid", ({ id }) => UploadId.toUuid(id)],
+        ...Rows.fields({ account: "text", mime: "text", width: "int4", height: "int4", bytes: "int4" }),
+        usable_until: ["timestamptz?", ({ usableUntil }) => usableUntil],
+        kept_until: ["timestamptz", ({ keptUntil }) => keptUntil],
+        is_dropped: ["boolean", () => false]
+      })
+    }
+    `
+  ).pipe(mapSql("ImageStore.insert"))
 
 const countUsable = (sql: SqlClient.SqlClient): Store["countUsable"] => (account, at) =>
-  lockAccount(sql, account).pipe(
-    Effect.andThen(DatabaseTime.hostClock),
-    Effect.flatMap((clock) =>
-      decodeUsable(sql`
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    decodeUsable(sql`
       SELECT count(*)::int AS count, coalesce(sum(bytes), 0)::float8 AS bytes
       FROM generation_image
       WHERE account = ${account} AND usable_until > ${clock.toDatabase(at)}
-    `)
-    ),
-    Effect.map(([row]) => row ?? { count: 0, bytes: 0 }),
-    mapSql("ImageStore.countUsable")
-  )
+    `)).pipe(
+      Effect.map(([row]) => row ?? { count: 0, bytes: 0 }),
+      mapSql("ImageStore.countUsable")
+    )
 
-/**
- * Locks the name of an account until the transaction ends, since an account without
- * uploads has no row to lock. Accounts with the same hash wait for each other.
- */
-const lockAccount = (sql: SqlClient.SqlClient, account: string) =>
-  sql`SELECT pg_advisory_xact_lock(hashtextextended(${`generation_image:${account}`}, 0))`
+/** Locks the name of the account, since an account without uploads has no row to lock. Accounts with the same hash wait for each other. */
+const lockAccount = (sql: SqlClient.SqlClient): Store["lockAccount"] => (account) =>
+  sql`SELECT true FROM pg_advisory_xact_lock(hashtextextended(${`generation_image:${account}`}, 0))`.pipe(
+    Effect.asVoid,
+    mapSql("ImageStore.lockAccount")
+  )
 
 const findUsable = (sql: SqlClient.SqlClient): Store["findUsable"] => (account, ids, at) =>
   Effect.flatMap(DatabaseTime.hostClock, (clock) =>

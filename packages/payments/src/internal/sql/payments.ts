@@ -1,5 +1,5 @@
 /** Statements on payments: the methods of the store. */
-import { DatabaseTime, Deletion, Rows } from "@kinora/persistence"
+import { DatabaseTime, Deletion, Pipelining, Rows } from "@kinora/persistence"
 import { DateTime, Duration, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Payment, PaymentId, type PaymentQuery, PaymentStatus } from "../../Payment.ts"
@@ -22,17 +22,20 @@ export const countOpen = (sql: SqlClient.SqlClient, account: string) =>
 /** Inserts a payment. */
 export const insert = (sql: SqlClient.SqlClient, payment: Payment) =>
   Effect.flatMap(DatabaseTime.now, (now) =>
-    sql`
-      INSERT INTO payments_payment (
-        id, account, cents, provider, provider_reference, status, is_credited, created_at, expires_at, settled_at, due_at
-      )
-      VALUES (
-        ${PaymentId.toUuid(payment.id)}, ${payment.account}, ${payment.cents}, ${payment.provider},
-        ${Option.getOrNull(payment.providerReference)}, ${payment.status}, ${payment.isCredited},
-        ${DateTime.toDate(payment.createdAt)}, ${dateOf(payment.expiresAt)}, ${dateOf(payment.settledAt)},
-        ${DatabaseTime.after(now, Duration.minutes(pauseMinutes.first))}
-      )
-    `).pipe(Effect.asVoid)
+    Pipelining.write(
+      sql,
+      sql`
+        INSERT INTO payments_payment (
+          id, account, cents, provider, provider_reference, status, is_credited, created_at, expires_at, settled_at, due_at
+        )
+        VALUES (
+          ${PaymentId.toUuid(payment.id)}, ${payment.account}, ${payment.cents}, ${payment.provider},
+          ${Option.getOrNull(payment.providerReference)}, ${payment.status}, ${payment.isCredited},
+          ${DateTime.toDate(payment.createdAt)}, ${dateOf(payment.expiresAt)}, ${dateOf(payment.settledAt)},
+          ${DatabaseTime.after(now, Duration.minutes(pauseMinutes.first))}
+        )
+      `
+    ))
 
 /** Finds a payment by id. */
 export const find = (sql: SqlClient.SqlClient, id: PaymentId) =>
@@ -63,12 +66,15 @@ export const settle = (
   id: PaymentId,
   { isCredited, providerReference, settledAt, status }: Settlement
 ) =>
-  sql`
-    UPDATE payments_payment
-    SET status = ${status}, is_credited = ${isCredited}, settled_at = ${DateTime.toDate(settledAt)},
-      provider_reference = ${Option.getOrNull(providerReference)}
-    WHERE id = ${PaymentId.toUuid(id)}
-  `.pipe(Effect.asVoid)
+  Pipelining.write(
+    sql,
+    sql`
+      UPDATE payments_payment
+      SET status = ${status}, is_credited = ${isCredited}, settled_at = ${DateTime.toDate(settledAt)},
+        provider_reference = ${Option.getOrNull(providerReference)}
+      WHERE id = ${PaymentId.toUuid(id)}
+    `
+  )
 
 /** Lists payments of an account, newest first. */
 export const list = (sql: SqlClient.SqlClient, { account, after, limit }: PaymentQuery) =>

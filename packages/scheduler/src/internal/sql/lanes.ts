@@ -1,7 +1,8 @@
 /** Statements that lock lanes and jobs, so that a unit can decide on them. */
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import * as Rows from "@kinora/persistence/Rows"
 import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import type { GroupId, JobId, LaneId } from "../ids.ts"
 import type { LanesState } from "../loadedLanes.ts"
 import type { StoreRequest } from "../storeTypes.ts"
@@ -10,24 +11,18 @@ import * as Delays from "./delays.ts"
 import * as JobIds from "./jobIds.ts"
 import { decodePlaces, placeColumns } from "./rows.ts"
 
-/** Locks and reads lanes with their groups, and jobs. Creates missing lanes that are wanted. */
+/**
+ * Locks and reads lanes with their groups, and then jobs. A transaction that pipelines sends both together. Creates missing lanes
+ * that are wanted. Then the jobs were read before the lanes were locked, and are read again.
+ */
 export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, request: StoreRequest) {
-  const { groups, jobs, keys, lanes } = request
-  let rows = yield* lockLanes(sql, lanes, allExist(sql, lanes))
-  if (rows.length < lanes.length) {
-    yield* createLanes(sql, groups, lanes.filter(({ isCreated }) => isCreated))
-    rows = yield* lockLanes(sql, lanes)
-  }
-  const state: LanesState = {
-    groups: Array.from(
-      new Map(rows.map(({ group, groupWaiting }) => [group, groupWaiting])),
-      ([group, waiting]) => ({ group, waiting })
-    ),
-    lanes: rows,
-    jobs: jobs.length === 0 ? [] : yield* lockJobs(sql, jobs),
-    keys: keys.length === 0 ? [] : yield* findHolders(sql, keys)
-  }
-  return state
+  const { groups, lanes } = request
+  const state = yield* lockAndRead(sql, request, allExist(sql, lanes))
+  if (state.lanes.length === lanes.length) return state
+  const created = lanes.filter(({ isCreated }) => isCreated)
+  yield* createAndLockGroups(sql, groups, created)
+  const [, complete] = yield* Pipelining.both(insertLanes(sql, created), lockAndRead(sql, request))
+  return complete
 })
 
 /** Locks lanes and their groups in the order of `load`, but waits for none. Returns the lanes that were not locked. */
@@ -91,11 +86,29 @@ export const holdersStatement = (sql: SqlClient.SqlClient, keys: ReadonlyArray<U
 // internal
 // -----------------------------------------------------------------------------
 
+/** Locks lanes, and then reads what does not change under their locks. */
+const lockAndRead = (sql: SqlClient.SqlClient, { jobs, keys, lanes }: StoreRequest, condition?: Statement.Fragment) =>
+  Effect.map(
+    Pipelining.both(
+      lockLanes(sql, lanes, condition),
+      Pipelining.both(lockJobs(sql, jobs), findHolders(sql, keys))
+    ),
+    ([rows, [jobs, keys]]): LanesState => ({
+      groups: Array.from(
+        new Map(rows.map(({ group, groupWaiting }) => [group, groupWaiting])),
+        ([group, waiting]) => ({ group, waiting })
+      ),
+      lanes: rows,
+      jobs,
+      keys
+    })
+  )
+
 /**
  * Locks groups before lanes, each in id order, so that two units that share a lane wait at
  * its group instead of deadlocking. Returns the rows as they are after they were locked.
  */
-const lockLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"], condition = sql``) =>
+const lockLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"], condition: Statement.Fragment = sql``) =>
   decodeLanes(sql`
     SELECT
       lane.id AS lane, lane.group_id AS "group", lane.cap, lane.held, lane.waiting, lane.held_max AS "heldMax",
@@ -131,23 +144,25 @@ const decodePeek = Rows.decodeAll(
 )
 
 const createGroups = (sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>) =>
-  sql`
+  groups.length === 0 ? Effect.void : sql`
     INSERT INTO scheduler_group (id, waiting)
     SELECT id, 0 FROM ${Rows.table("wanted", groups, { id: ["text", (group) => group] })}
     ORDER BY id COLLATE "C"
     ON CONFLICT (id) DO NOTHING
-  `
+  `.pipe(Effect.asVoid)
 
-/** Locks all groups, and creates lanes of some. A group that exists may be deleted before it is locked, and is created again. */
-const createLanes = Effect.fnUntraced(
-  function*(sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>, lanes: StoreRequest["lanes"]) {
-    const wanted = Array.from(new Set(lanes.map(({ group }) => group)))
+/**
+ * Locks groups, and creates those of lanes to create. A group that exists may be deleted before it is locked, and is created
+ * again.
+ */
+const createAndLockGroups = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>, created: StoreRequest["lanes"]) {
+    const wanted = Array.from(new Set(created.map(({ group }) => group)))
     let locked: ReadonlySet<string>
     do {
-      if (wanted.length > 0) yield* createGroups(sql, wanted)
-      locked = new Set((yield* lockGroups(sql, groups)).map(({ id }) => id))
+      const [, rows] = yield* Pipelining.both(createGroups(sql, wanted), lockGroups(sql, groups))
+      locked = new Set(rows.map(({ id }) => id))
     } while (wanted.some((group) => !locked.has(group)))
-    if (lanes.length > 0) yield* insertLanes(sql, lanes)
   }
 )
 
@@ -166,7 +181,7 @@ const lockGroups = (sql: SqlClient.SqlClient, groups: ReadonlyArray<GroupId>) =>
 const decodeIds = Rows.decodeAll(Schema.Struct({ id: Schema.String }))
 
 const insertLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
-  sql`
+  lanes.length === 0 ? Effect.void : sql`
     INSERT INTO scheduler_lane (id, group_id, cap, held, waiting)
     SELECT id, group_id, 0, 0, 0
     FROM ${
@@ -177,10 +192,11 @@ const insertLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
   }
     ORDER BY id COLLATE "C"
     ON CONFLICT (id) DO NOTHING
-  `
+  `.pipe(Effect.asVoid)
 
 /** Locks jobs. Those that are not found may be delayed, which cannot change under the lock of their lanes. */
 const lockJobs = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) {
+  if (jobs.length === 0) return []
   const found = yield* decodePlaces(sql`
     SELECT ${sql.literal(placeColumns)} FROM scheduler_job AS job
     WHERE job.id = ANY(${JobIds.keys(jobs)})
@@ -194,6 +210,7 @@ const lockJobs = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, jobs: Rea
 
 /** The jobs that hold unique keys. They do not change while the groups are locked. */
 const findHolders = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, keys: ReadonlyArray<UniqueKey>) {
+  if (keys.length === 0) return []
   const rows = yield* decodeHolders(holdersStatement(sql, keys))
   return rows.map(({ job, ...key }) => ({ ...key, job: job ?? undefined }))
 })

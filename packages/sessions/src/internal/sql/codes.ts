@@ -1,5 +1,5 @@
 /** Statements on sign-in codes. */
-import { DatabaseTime, Deletion, Rows } from "@kinora/persistence"
+import { DatabaseTime, Deletion, Pipelining, Rows } from "@kinora/persistence"
 import { type Duration, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Session from "../../Session.ts"
@@ -43,12 +43,15 @@ export const take = (sql: SqlClient.SqlClient, hash: string) =>
 
 /** Deletes the codes within reach. */
 export const remove = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
-  sql`
-    WITH locked AS (
-      SELECT hash FROM sessions_code WHERE ${within(sql, reach)} ORDER BY hash FOR UPDATE
-    )
-    DELETE FROM sessions_code USING locked WHERE sessions_code.hash = locked.hash
-  `.pipe(Effect.asVoid)
+  Pipelining.write(
+    sql,
+    sql`
+      WITH locked AS (
+        SELECT hash FROM sessions_code WHERE ${within(sql, reach)} ORDER BY hash FOR UPDATE
+      )
+      DELETE FROM sessions_code USING locked WHERE sessions_code.hash = locked.hash
+    `
+  )
 
 /** Deletes codes that have expired. */
 export const deleteExpired = (sql: SqlClient.SqlClient, limit: number) =>

@@ -1,5 +1,5 @@
 /** Statements on sessions. */
-import { DatabaseTime, Deletion, Rows } from "@kinora/persistence"
+import { DatabaseTime, Deletion, Pipelining, Rows } from "@kinora/persistence"
 import { DateTime, type Duration, Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Session from "../../Session.ts"
@@ -57,16 +57,19 @@ export const list = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
 
 /** Deletes sessions. */
 export const remove = (sql: SqlClient.SqlClient, ids: ReadonlyArray<Session.SessionId>) =>
-  ids.length === 0 ? Effect.succeed(0) : sql`
-    WITH locked AS (
-      SELECT id
-      FROM sessions_session
-      WHERE id = ANY(${Rows.array("uuid", ids.map(Session.SessionId.toUuid))})
-      ORDER BY id
-      FOR UPDATE
-    )
-    DELETE FROM sessions_session USING locked WHERE sessions_session.id = locked.id RETURNING 1
-  `.pipe(Effect.map((rows) => rows.length))
+  ids.length === 0 ? Effect.void : Pipelining.write(
+    sql,
+    sql`
+      WITH locked AS (
+        SELECT id
+        FROM sessions_session
+        WHERE id = ANY(${Rows.array("uuid", ids.map(Session.SessionId.toUuid))})
+        ORDER BY id
+        FOR UPDATE
+      )
+      DELETE FROM sessions_session USING locked WHERE sessions_session.id = locked.id
+    `
+  )
 
 /** Records a use at most once per minute. SKIP LOCKED, so that requests do not wait for each other. */
 export const noteUse = (sql: SqlClient.SqlClient, id: Session.SessionId, idle: Duration.Duration) =>
