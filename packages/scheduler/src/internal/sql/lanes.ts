@@ -12,17 +12,23 @@ import * as JobIds from "./jobIds.ts"
 import { decodePlaces, placeColumns } from "./rows.ts"
 
 /**
- * Locks and reads lanes with their groups, and then jobs. A transaction that pipelines sends both together. Creates missing lanes
- * that are wanted. Then the jobs were read before the lanes were locked, and are read again.
+ * Locks and reads lanes with their groups, and then jobs. Creates missing lanes that are wanted. Jobs are not locked before
+ * their lanes, since two units would wait for each other. So a transaction that pipelines sends both together only if no lane
+ * may have to be created.
  */
 export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, request: StoreRequest) {
   const { groups, lanes } = request
-  const state = yield* lockAndRead(sql, request, allExist(sql, lanes))
-  if (state.lanes.length === lanes.length) return state
   const created = lanes.filter(({ isCreated }) => isCreated)
+  if (created.length === 0) {
+    const state = yield* lockAndRead(sql, request, allExist(sql, lanes))
+    if (state.lanes.length === lanes.length) return state
+  } else {
+    const rows = yield* lockLanes(sql, lanes, allExist(sql, lanes))
+    if (rows.length === lanes.length) return stateOf(rows, yield* readLocked(sql, request))
+  }
   yield* createAndLockGroups(sql, groups, created)
-  const [, complete] = yield* Pipelining.both(insertLanes(sql, created), lockAndRead(sql, request))
-  return complete
+  const [, state] = yield* Pipelining.both(insertLanes(sql, created), lockAndRead(sql, request))
+  return state
 })
 
 /** Locks lanes and their groups in the order of `load`, but waits for none. Returns the lanes that were not locked. */
@@ -87,22 +93,28 @@ export const holdersStatement = (sql: SqlClient.SqlClient, keys: ReadonlyArray<U
 // -----------------------------------------------------------------------------
 
 /** Locks lanes, and then reads what does not change under their locks. */
-const lockAndRead = (sql: SqlClient.SqlClient, { jobs, keys, lanes }: StoreRequest, condition?: Statement.Fragment) =>
+const lockAndRead = (sql: SqlClient.SqlClient, request: StoreRequest, condition?: Statement.Fragment) =>
   Effect.map(
-    Pipelining.both(
-      lockLanes(sql, lanes, condition),
-      Pipelining.both(lockJobs(sql, jobs), findHolders(sql, keys))
-    ),
-    ([rows, [jobs, keys]]): LanesState => ({
-      groups: Array.from(
-        new Map(rows.map(({ group, groupWaiting }) => [group, groupWaiting])),
-        ([group, waiting]) => ({ group, waiting })
-      ),
-      lanes: rows,
-      jobs,
-      keys
-    })
+    Pipelining.both(lockLanes(sql, request.lanes, condition), readLocked(sql, request)),
+    ([rows, found]) => stateOf(rows, found)
   )
+
+/** Locks jobs, and reads the holders of unique keys. */
+const readLocked = (sql: SqlClient.SqlClient, { jobs, keys }: StoreRequest) =>
+  Pipelining.both(lockJobs(sql, jobs), findHolders(sql, keys))
+
+const stateOf = (
+  lanes: Effect.Success<ReturnType<typeof lockLanes>>,
+  [jobs, keys]: Effect.Success<ReturnType<typeof readLocked>>
+): LanesState => ({
+  groups: Array.from(
+    new Map(lanes.map(({ group, groupWaiting }) => [group, groupWaiting])),
+    ([group, waiting]) => ({ group, waiting })
+  ),
+  lanes,
+  jobs,
+  keys
+})
 
 /**
  * Locks groups before lanes, each in id order, so that two units that share a lane wait at
