@@ -12,23 +12,18 @@ import * as JobIds from "./jobIds.ts"
 import { decodePlaces, placeColumns } from "./rows.ts"
 
 /**
- * Locks and reads lanes with their groups, and then jobs. Creates missing lanes that are wanted. Jobs are not locked before
- * their lanes, since two units would wait for each other. So a transaction that pipelines sends both together only if no lane
- * may have to be created.
+ * Locks and reads lanes with their groups, and then jobs, in one network write if the transaction pipelines. Creates missing
+ * lanes that are wanted. As long as one is missing, neither lanes nor jobs are locked, since a unit that has locked jobs before
+ * their lanes waits for one that has the lanes, and the other way round.
  */
 export const load = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, request: StoreRequest) {
   const { groups, lanes } = request
+  const found = yield* lockAndRead(sql, request, allExist(sql, lanes))
+  if (found.lanes.length === lanes.length) return yield* withDelayed(sql, request, found)
   const created = lanes.filter(({ isCreated }) => isCreated)
-  if (created.length === 0) {
-    const state = yield* lockAndRead(sql, request, allExist(sql, lanes))
-    if (state.lanes.length === lanes.length) return state
-  } else {
-    const rows = yield* lockLanes(sql, lanes, allExist(sql, lanes))
-    if (rows.length === lanes.length) return stateOf(rows, yield* readLocked(sql, request))
-  }
   yield* createAndLockGroups(sql, groups, created)
-  const [, state] = yield* Pipelining.both(insertLanes(sql, created), lockAndRead(sql, request))
-  return state
+  const [, complete] = yield* Pipelining.both(insertLanes(sql, created), lockAndRead(sql, request))
+  return yield* withDelayed(sql, request, complete)
 })
 
 /** Locks lanes and their groups in the order of `load`, but waits for none. Returns the lanes that were not locked. */
@@ -92,28 +87,29 @@ export const holdersStatement = (sql: SqlClient.SqlClient, keys: ReadonlyArray<U
 // internal
 // -----------------------------------------------------------------------------
 
-/** Locks lanes, and then reads what does not change under their locks. */
-const lockAndRead = (sql: SqlClient.SqlClient, request: StoreRequest, condition?: Statement.Fragment) =>
+/** Locks lanes, and then reads what does not change under their locks, if the condition holds. */
+const lockAndRead = (sql: SqlClient.SqlClient, { jobs, keys, lanes }: StoreRequest, condition = sql``) =>
   Effect.map(
-    Pipelining.both(lockLanes(sql, request.lanes, condition), readLocked(sql, request)),
-    ([rows, found]) => stateOf(rows, found)
+    Pipelining.both(
+      lockLanes(sql, lanes, condition),
+      Pipelining.both(lockJobs(sql, jobs, condition), findHolders(sql, keys))
+    ),
+    ([rows, [jobs, keys]]): LanesState => ({
+      groups: Array.from(
+        new Map(rows.map(({ group, groupWaiting }) => [group, groupWaiting])),
+        ([group, waiting]) => ({ group, waiting })
+      ),
+      lanes: rows,
+      jobs,
+      keys
+    })
   )
 
-/** Locks jobs, and reads the holders of unique keys. */
-const readLocked = (sql: SqlClient.SqlClient, { jobs, keys }: StoreRequest) =>
-  Pipelining.both(lockJobs(sql, jobs), findHolders(sql, keys))
-
-const stateOf = (
-  lanes: Effect.Success<ReturnType<typeof lockLanes>>,
-  [jobs, keys]: Effect.Success<ReturnType<typeof readLocked>>
-): LanesState => ({
-  groups: Array.from(
-    new Map(lanes.map(({ group, groupWaiting }) => [group, groupWaiting])),
-    ([group, waiting]) => ({ group, waiting })
-  ),
-  lanes,
-  jobs,
-  keys
+/** Adds those of the jobs that are delayed, which cannot change under the lock of their lanes. */
+const withDelayed = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, { jobs }: StoreRequest, found: LanesState) {
+  if (found.jobs.length === jobs.length) return found
+  const ids = new Set(found.jobs.map(({ job }) => job))
+  return { ...found, jobs: [...found.jobs, ...yield* Delays.lock(sql, jobs.filter((job) => !ids.has(job)))] }
 })
 
 /**
@@ -206,19 +202,14 @@ const insertLanes = (sql: SqlClient.SqlClient, lanes: StoreRequest["lanes"]) =>
     ON CONFLICT (id) DO NOTHING
   `.pipe(Effect.asVoid)
 
-/** Locks jobs. Those that are not found may be delayed, which cannot change under the lock of their lanes. */
-const lockJobs = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>) {
-  if (jobs.length === 0) return []
-  const found = yield* decodePlaces(sql`
+/** Locks jobs that are not delayed, if the condition holds. */
+const lockJobs = (sql: SqlClient.SqlClient, jobs: ReadonlyArray<JobId>, condition: Statement.Fragment) =>
+  jobs.length === 0 ? Effect.succeed([]) : decodePlaces(sql`
     SELECT ${sql.literal(placeColumns)} FROM scheduler_job AS job
-    WHERE job.id = ANY(${JobIds.keys(jobs)})
+    WHERE job.id = ANY(${JobIds.keys(jobs)}) ${condition}
     ORDER BY job.id
     FOR UPDATE
   `)
-  if (found.length === jobs.length) return found
-  const ids = new Set(found.map(({ job }) => job))
-  return [...found, ...yield* Delays.lock(sql, jobs.filter((job) => !ids.has(job)))]
-})
 
 /** The jobs that hold unique keys. They do not change while the groups are locked. */
 const findHolders = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, keys: ReadonlyArray<UniqueKey>) {
