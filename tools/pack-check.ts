@@ -11,6 +11,7 @@ import { inParallel } from "./inParallel.ts"
 import * as lintTarball from "./lintTarball.ts"
 import * as moduleImports from "./moduleImports.ts"
 import * as packBlocks from "./packBlocks.ts"
+import * as packedTemplate from "./packedTemplate.ts"
 import { checkImports, type Imports, type Modules } from "./packImports.ts"
 import { installAll, npmFolder } from "./packInstalls.ts"
 import * as packRuns from "./packRuns.ts"
@@ -32,6 +33,7 @@ Builds and packs all public packages, then checks each (or those named, with or 
             README says, or passes if it is a test
   program   each command of the package prints its help
   pages     of the console: a server that is installed from tarballs serves it
+  template  of pglite: a new database is a copy of the template in the tarball
 
 Options:
   --json    one JSON document on standard output; progress goes to standard error
@@ -43,6 +45,9 @@ Exit code: 0 all passed, 1 a check failed, 2 wrong usage.
 /** The package that has files and no modules. */
 const consoleName = "@kinora/console"
 
+/** The package that has a template of databases. */
+const pgliteName = "@kinora/pglite"
+
 interface Package extends Modules {
   readonly version: string
   readonly directory: string
@@ -51,7 +56,7 @@ interface Package extends Modules {
 }
 
 interface Check {
-  readonly name: "publint" | "types" | "import" | "private" | "compile" | "run" | "program" | "pages"
+  readonly name: "publint" | "types" | "import" | "private" | "compile" | "run" | "program" | "pages" | "template"
   readonly passed: boolean
   /** The output of the tool if it failed; empty otherwise. */
   readonly output: string
@@ -93,6 +98,7 @@ const main = async (): Promise<number> => {
   await moduleImports.rewriteAll(all.map(({ directory }) => join(directory, "dist")))
   await promiseBundles.bundleAll(all.map(({ directory }) => directory))
   await expectSuccess("npm", ["run", "build", "--workspace", consoleName])
+  await expectSuccess("npm", ["run", "template", "--workspace", pgliteName])
   const directory = await mkdtemp(join(tmpdir(), "kinora-pack-"))
   // The examples load the same dependencies.
   process.env["NODE_COMPILE_CACHE"] = join(directory, "compiled")
@@ -199,7 +205,8 @@ const check = async (
       listed("private", internals.get(self.name)!),
       ...blocksOf(self, blocks),
       ...await checkPrograms(self.programs, npm),
-      ...(self.name === consoleName ? [listed("pages", await servedPages.problemsOf(npm))] : [])
+      ...(self.name === consoleName ? [listed("pages", await servedPages.problemsOf(npm))] : []),
+      ...(self.name === pgliteName ? [listed("template", await packedTemplate.problemsOf(npm))] : [])
     ]
   }
 }

@@ -50,6 +50,25 @@ export const bundle = async ({ cache, days, programs }: BundleOptions): Promise<
   return { directory, sources: sourcesOf(output) }
 }
 
+/**
+ * Returns the paths of the modules that each program loads at its start, by the program: what its own module imports, also by
+ * `import()`, and what these modules import. What they load later with `import()` is left out.
+ */
+export const modulesAtStart = async (
+  programs: ReadonlyArray<string>
+): Promise<ReadonlyMap<string, ReadonlyArray<string>>> => {
+  const chunks = new Map(
+    (await build(programs)).flatMap((file) => file.type === "asset" ? [] : [[file.fileName, file]])
+  )
+  return new Map(programs.map((program) => {
+    const main = chunks.get(program.replace(/\.ts$/, ".js"))
+    const loaded = new Set(main === undefined ? [] : [main.fileName, ...main.dynamicImports])
+    // A set that grows is iterated to its end.
+    for (const name of loaded) for (const imported of chunks.get(name)?.imports ?? []) loaded.add(imported)
+    return [program, [...loaded].flatMap((name) => chunks.get(name)?.moduleIds ?? [])]
+  }))
+}
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------

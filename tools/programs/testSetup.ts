@@ -60,7 +60,12 @@ const migratedDump = async (bundle: string): Promise<string> => {
   const path = join(bundle, "pglite.tar")
   if (existsSync(path)) return path
   const partial = await mkdtemp(join(bundle, "partial-"))
-  const environment = { PATH: process.env["PATH"], KINORA_DATA_DIR: join(partial, "data") }
+  const environment = {
+    PATH: process.env["PATH"],
+    KINORA_DATA_DIR: join(partial, "data"),
+    // Otherwise the command keeps its compiled modules in the home of the user.
+    NODE_COMPILE_CACHE: join(bundle, "compiled")
+  }
   await execute(process.execPath, [join(bundle, "hosts/cli/src/main.js"), "migrate"], { env: environment })
   const archive = join(partial, "pglite.tar")
   await execute("tar", ["--create", "--file", archive, "--directory", join(partial, "data/database"), "."])

@@ -16,6 +16,8 @@ import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 
+import { modulesAtStart } from "../programs/bundle.ts"
+
 const repository = resolve(import.meta.dirname, "../..")
 const copied = ["tools/programs", "packages/hosting/package.json", "packages/hosting/src/FreedMemory.ts"]
 
@@ -133,3 +135,15 @@ describe("a program", () => {
     assert.deepStrictEqual(start("cli"), { status: 0, stderr: "", stdout: "another ts" })
   })
 })
+
+it("loads no client of other services at its start", async () => {
+  const modules = await modulesAtStart(["server", "worker", "cli"].map((host) => `hosts/${host}/src/main.ts`))
+  for (const [program, paths] of modules) {
+    // Otherwise it would look at the wrong modules.
+    assert.include(paths, join(repository, dirname(program), "command.ts"))
+    assert.deepStrictEqual(paths.filter((path) => loadedLater.test(path)), [], program)
+  }
+})
+
+/** Modules for limits in Redis, webhooks, payments and sign-ins, which the first request does not need. */
+const loadedLater = /redis|[\\/]node_modules[\\/](undici|stripe|openid-client)[\\/]/i

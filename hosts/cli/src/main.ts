@@ -1,13 +1,7 @@
 #!/usr/bin/env node
-/** The process of the command. */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { FetchHttpClient } from "effect/http"
-import * as ExitCode from "./ExitCode.ts"
-import * as Kinora from "./Kinora.ts"
+import { keepCompiledModules } from "@kinora/hosting/CompileCache"
 
-Kinora.run(process.argv.slice(2)).pipe(
-  Effect.provide(Layer.mergeAll(NodeServices.layer, FetchHttpClient.layer, SecureRandom.layerWebCrypto)),
-  NodeRuntime.runMain({ disableErrorReporting: true, teardown: ExitCode.teardown })
-)
+// Before the rest is loaded.
+keepCompiledModules()
+const { runCommand } = await import("./command.ts")
+runCommand()

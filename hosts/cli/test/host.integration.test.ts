@@ -10,7 +10,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 /** Bundled by the global setup, since the command loads in a third of the time then. */
-const main = join(process.env["ACCEPTANCE_PROGRAMS"] ?? "the global setup", "hosts/cli/src/main.js")
+const programs = process.env["ACCEPTANCE_PROGRAMS"] ?? "the global setup"
+const main = join(programs, "hosts/cli/src/main.js")
+
+/** Otherwise the command keeps its compiled modules in the home of the user. */
+const compileCache = { NODE_COMPILE_CACHE: join(programs, "compiled") }
 
 interface Outcome {
   readonly code: unknown
@@ -21,7 +25,7 @@ interface Outcome {
 /** Runs a command line to its end. */
 const run = (directory: string, settings: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
   Effect.callback<Outcome>((resume) => {
-    const env = { ...settings, KINORA_DATA_DIR: join(directory, "data") }
+    const env = { ...compileCache, ...settings, KINORA_DATA_DIR: join(directory, "data") }
     execFile(
       process.execPath,
       [main, ...args],
@@ -47,7 +51,8 @@ describe.concurrent("a host", { timeout: 300_000 }, () => {
       assert.deepInclude(migrated, { code: 0, errors: "" })
       assert.match(migrated.output, /^The schema is up to date: accounts, .*webhooks/)
 
-      const env = { KINORA_DATA_DIR: join(directory, "data"), KINORA_PORT: "0", KINORA_LOG_LEVEL: "warn" }
+      const data = join(directory, "data")
+      const env = { ...compileCache, KINORA_DATA_DIR: data, KINORA_PORT: "0", KINORA_LOG_LEVEL: "warn" }
       const server = spawn(process.execPath, [main, "serve", "--json", "--workers", "1"], { cwd: directory, env })
       yield* Effect.addFinalizer(() => Effect.sync(() => server.kill("SIGKILL")))
       const [line] = yield* Effect.promise(() => once(server.stdout, "data"))

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
+import { keepCompiledModules } from "@kinora/hosting/CompileCache"
 import { returnFreedMemory } from "@kinora/hosting/FreedMemory"
 
 // Before the rest is loaded.
 returnFreedMemory()
+keepCompiledModules()
 const [{ Process }, { serverCommand }] = await Promise.all([import("@kinora/hosting"), import("./command.ts")])
 Process.runHost(serverCommand)

@@ -95,7 +95,7 @@ const open = ({ bufferBytes, dataDirectory, loadDataDir }: PgliteOptions) =>
           ...(dataDirectory !== undefined && { dataDir: dataDirectory }),
           ...(loadDataDir !== undefined && { loadDataDir })
         })
-        if (dataDirectory !== undefined) await NewDatabase.closeToOthers(dataDirectory)
+        if (dataDirectory !== undefined) NewDatabase.closeToOthers(dataDirectory)
         return database
       },
       catch: (cause) =>

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -45,11 +45,32 @@ it.live("keeps every acknowledged row when its process is killed", () =>
     assert.isAtMost(found.length, acknowledged.length + 1)
   }).pipe(Effect.scoped), startsMax)
 
-it.live("initialises a database if there is no template", () =>
+it.live("unpacks its template, and initialises a database if that is damaged", () =>
   Effect.gen(function*() {
-    const directory = join(yield* makeDirectory, "database")
-    yield* Effect.promise(() => NewDatabase.create(directory, join(directory, "nowhere")))
-    assert.deepStrictEqual(yield* onDatabase(directory, statement("SELECT 7 AS id")), [{ id: 7 }])
+    const directory = yield* makeDirectory
+    const template = join(directory, "template-2.tar.zst")
+    const older = join(directory, "template-1.tar.zst")
+    const create = (name: string, template: string) =>
+      Effect.promise(async () => {
+        await NewDatabase.create(join(directory, name), template)
+        return openToOthers(join(directory, name))
+      })
+    yield* Effect.promise(async () => {
+      await writeFile(older, "")
+      await NewDatabase.writeTemplate(template)
+    })
+    assert.isFalse(existsSync(older))
+    assert.deepStrictEqual(yield* create("one", template), [])
+    assert.deepStrictEqual(yield* create("another", template), [])
+    const bytes = yield* Effect.promise(() => readFile(template))
+    yield* Effect.promise(() => writeFile(template, bytes.subarray(0, bytes.length - 1)))
+    yield* create("damaged", template)
+    // Initialising a database chooses an identifier.
+    const identifierIn = (name: string) =>
+      onDatabase(join(directory, name), statement("SELECT system_identifier::text AS id FROM pg_control_system()"))
+    const [one, another, damaged] = yield* Effect.forEach(["one", "another", "damaged"], identifierIn)
+    assert.deepStrictEqual(one, another)
+    assert.notDeepEqual(damaged, one)
   }).pipe(Effect.scoped), startsMax)
 
 it.live("creates the database that a killed process has left unfinished", () =>
@@ -82,6 +103,13 @@ it.live("fails with a connection error when the directory cannot be opened", () 
     const error = yield* Effect.flip(onDatabase("/dev/null/nowhere", statement("SELECT 1")))
     assert.strictEqual(error.reason._tag, "ConnectionError")
   }))
+
+/** The entries of a directory that other users of the machine can read, write or list. */
+const openToOthers = async (directory: string) => {
+  const names = [".", ...await readdir(directory, { recursive: true })]
+  const modes = await Promise.all(names.map(async (name) => (await lstat(join(directory, name))).mode))
+  return names.filter((_, index) => ((modes[index] ?? 0) & 0o077) !== 0)
+}
 
 /** Starts a writer on a database from the dump, kills it while it writes, and returns the ids that it printed. */
 const writeUntilKilled = async (

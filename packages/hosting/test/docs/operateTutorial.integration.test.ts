@@ -12,7 +12,8 @@ import * as Shell from "./Shell.ts"
 import * as Transcript from "./Transcript.ts"
 
 /** Bundled by the global setup. */
-const program = join(process.env["ACCEPTANCE_PROGRAMS"] ?? "the global setup", "hosts/cli/src/main.js")
+const programs = process.env["ACCEPTANCE_PROGRAMS"] ?? "the global setup"
+const program = join(programs, "hosts/cli/src/main.js")
 
 /** The texts that programs in other shells print when they are ready. */
 const readiness: Readonly<Record<string, string>> = {
@@ -72,6 +73,8 @@ describe("docs/tutorials/operate-a-service.md", () => {
         .replaceAll(/(127\.0\.0\.1:|listen\()3000/g, `$1${receiver}`)
       const env = {
         PATH: `${join(directory, "bin")}:${process.env["PATH"]}`,
+        // Otherwise the command keeps its compiled modules in the home of the user.
+        NODE_COMPILE_CACHE: join(programs, "compiled"),
         KINORA_PORT: port,
         KINORA_URL: `http://127.0.0.1:${port}`
       }

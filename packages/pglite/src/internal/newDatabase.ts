@@ -1,74 +1,113 @@
 /** Directories of new databases. */
 import { PGlite } from "@electric-sql/pglite"
-import { cpSync, existsSync, readFileSync, type Stats } from "node:fs"
-import { chmod, lstat, mkdir, readdir, rename, rm } from "node:fs/promises"
-import { dirname, join, resolve } from "node:path"
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmod, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
+import { basename, dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
 /**
- * Creates the database of a directory that does not exist. A process that is killed before the last step, which renames
- * the directory, leaves no directory of this name. PGlite initialises an existing directory in place: it can be a mount
- * point, or its parent may not be writable.
+ * Creates the database of a directory that does not exist, from `template`. If the template is missing or damaged, PGlite
+ * initialises the database. A process that is killed before the last step, which renames the directory, leaves no directory
+ * of this name. PGlite initialises an existing directory in place: it can be a mount point, or its parent may not be
+ * writable.
  */
-export const create = async (directory: string, template?: string): Promise<void> => {
+export const create = async (directory: string, template = templateFile()): Promise<void> => {
   if (existsSync(directory)) return
   // Without a trailing slash.
   const path = resolve(directory)
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const part = `${path}.new`
   await rm(part, { recursive: true, force: true })
-  const copied = template ?? templateDirectory()
-  if (existsSync(copied)) {
-    cpSync(copied, part, { recursive: true })
-    // The files of the template may be read-only.
-    await eachFile(part, (file, stats) => chmod(file, stats.isDirectory() ? 0o700 : 0o600))
-  } else await initialize(part)
-  await chmod(part, 0o700)
+  await mkdir(part, { mode: 0o700 })
+  const archive = readTemplate(template)
+  if (archive === undefined) await initialize(part)
+  else unpack(archive, part)
   await rename(part, path)
 }
 
-/** Initialises the database that `create` copies. `npm run template` of this package calls it. */
-export const writeTemplate = async (): Promise<void> => {
-  const template = templateDirectory()
-  await rm(template, { recursive: true, force: true })
-  await mkdir(dirname(template), { recursive: true })
-  const part = `${template}.new`
-  await rm(part, { recursive: true, force: true })
-  await initialize(part)
-  // The server may run as another user than the installation, which nobody else may change.
-  await eachFile(part, (path, stats) => chmod(path, stats.isDirectory() ? 0o755 : 0o644))
-  await chmod(part, 0o755)
+/** Packs a new database into the file that `create` unpacks. `npm run template` of this package calls it. */
+export const writeTemplate = async (template = templateFile()): Promise<void> => {
+  const database = await PGlite.create()
+  const dump = await database.dumpDataDir("none")
+  await database.close()
+  const directory = dirname(template)
+  await mkdir(directory, { recursive: true })
+  const part = join(directory, `new-${basename(template)}`)
+  await writeFile(part, compress(Buffer.from(await dump.arrayBuffer())))
+  // The server may run as another user than the installation.
+  await chmod(part, 0o644)
   await rename(part, template)
+  // Those of other versions, which would get into the tarball.
+  const others = (await readdir(directory)).filter((name) => name.startsWith(prefix) && name !== basename(template))
+  for (const name of others) await rm(join(directory, name), { recursive: true })
 }
 
 /** Takes the permissions of other users from all files. PGlite unpacks a new database with mode 0666, whatever the umask. */
-export const closeToOthers = (directory: string): Promise<void> =>
-  eachFile(directory, async (path, { mode }) => {
-    if ((mode & 0o077) !== 0) await chmod(path, mode & 0o7700)
-  })
+export const closeToOthers = (directory: string): void => {
+  for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) {
+    const path = join(directory, name)
+    const stats = lstatSync(path)
+    if (!stats.isSymbolicLink() && (stats.mode & 0o077) !== 0) chmodSync(path, stats.mode & 0o7700)
+  }
+}
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
+/** How the names of templates begin. */
+const prefix = "template-"
+
 /** The template is that of one version of PGlite, since another may not read it. */
-const templateDirectory = (): string => {
+const templateFile = (): string => {
   const text = readFileSync(new URL("../package.json", import.meta.resolve("@electric-sql/pglite")), "utf8")
   const { version }: { readonly version: string } = JSON.parse(text)
-  return fileURLToPath(new URL(`../../dist/template-${version}`, import.meta.url))
+  return fileURLToPath(new URL(`../../dist/${prefix}${version}.tar.zst`, import.meta.url))
 }
 
-/** Takes ten times as long as a copy of the template. */
+/** Most of a new database are three copies of the catalog, which are 7 MB apart. A checksum detects damage. */
+const compress = (archive: Buffer): Buffer =>
+  zstdCompressSync(archive, {
+    params: { [constants.ZSTD_c_enableLongDistanceMatching]: 1, [constants.ZSTD_c_checksumFlag]: 1 }
+  })
+
+/** Returns the archive in a template, or `undefined` if it is missing or damaged. */
+const readTemplate = (template: string): Buffer | undefined => {
+  try {
+    // It fits into one chunk. Joining many takes longer than decompressing.
+    return zstdDecompressSync(readFileSync(template), { chunkSize: 64 * 1024 * 1024 })
+  } catch {
+    return undefined
+  }
+}
+
+/** Unpacks the directories and files of a tar archive that PGlite wrote. No name is longer than the field of the header. */
+const unpack = (archive: Buffer, directory: string): void => {
+  let position = 0
+  // The archive ends with blocks of zeros.
+  while (archive[position] !== 0) {
+    const header = archive.toString("latin1", position, position + blockBytes)
+    const path = join(directory, textAt(header, 0, 100))
+    const bytes = Number.parseInt(textAt(header, 124, 12), 8)
+    const begin = position + blockBytes
+    if (header[156] === directoryType) mkdirSync(path, { mode: 0o700 })
+    else writeFileSync(path, archive.subarray(begin, begin + bytes), { mode: 0o600 })
+    position = begin + Math.ceil(bytes / blockBytes) * blockBytes
+  }
+}
+
+/** Size of the blocks of a tar archive. */
+const blockBytes = 512
+
+const directoryType = "5"
+
+/** Returns the text of a field, which ends with the field or with a zero. */
+const textAt = (header: string, begin: number, length: number): string =>
+  header.slice(begin, begin + length).replace(/\0.*$/s, "")
+
+/** Takes twenty times as long as unpacking a template. */
 const initialize = async (directory: string): Promise<void> => {
-  await mkdir(directory, { mode: 0o700 })
   const database = await PGlite.create(directory)
   await database.close()
-}
-
-const eachFile = async (directory: string, change: (path: string, stats: Stats) => Promise<void>): Promise<void> => {
-  for (const name of await readdir(directory, { recursive: true })) {
-    const path = join(directory, name)
-    const stats = await lstat(path)
-    if (!stats.isSymbolicLink()) await change(path, stats)
-  }
 }
