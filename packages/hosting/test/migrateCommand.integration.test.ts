@@ -82,7 +82,7 @@ it.live(
       const run = yield* open
       const up = yield* call(["up", ...packages, "--schema", schema], run.url)
       assert.deepInclude(up, { exitCode: 0, stderr: "" })
-      assert.include(up.stdout, "ledger: from migration 0 to 5\n")
+      assert.include(up.stdout, "ledger: from migration 0 to 6\n")
 
       const written = yield* open
       const absent = yield* call(["status", "ledger", "--schema", schema], written.url)
