@@ -56,7 +56,8 @@ export const layer: Layer.Layer<Hinted, never, PgClient.PgClient | SecureRandom.
           hint.webhooks === true ? PubSub.publish(webhooks, undefined) : Effect.void
         ])
       yield* Effect.forkScoped(listen({
-        connected: wake({ work: true, webhooks: true }),
+        connected: Effect.andThen(changes.setConnected(true), wake({ work: true, webhooks: true })),
+        disconnected: changes.setConnected(false),
         hint: (hint) =>
           hint.from === sender
             ? Effect.void
@@ -162,9 +163,13 @@ const makeOutbox = Effect.fnUntraced(function*(sender: string) {
   }
 })
 
-/** Listens until interrupted. `connected` runs after each connection, to catch up on missed notifications. */
+/**
+ * Listens until interrupted. `connected` runs after each connection, to catch up on missed notifications, and `disconnected`
+ * when it is lost.
+ */
 const listen = Effect.fnUntraced(function*(on: {
   readonly connected: Effect.Effect<unknown>
+  readonly disconnected: Effect.Effect<unknown>
   readonly hint: (hint: typeof Hint.Type) => Effect.Effect<unknown>
 }) {
   const pg = yield* PgClient.PgClient
@@ -179,6 +184,7 @@ const listen = Effect.fnUntraced(function*(on: {
         Option.match({ onNone: () => Effect.void, onSome: on.hint })
       )
     ),
+    Effect.ensuring(on.disconnected),
     Effect.ignoreCause({ log: "Debug" }),
     Effect.repeat(Schedule.spaced(reconnectAfter))
   )

@@ -131,6 +131,33 @@ it.effect("wakes the workers of the kinds that another process names, and all wo
     yield* repeatUntil(here.wakeup.wakeFor(others), text.await)
   }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
 
+it.effect("tells waiting calls when the connection is lost, and completes their watches when it is replaced", () =>
+  Effect.gen(function*() {
+    const url = yield* TestDatabase.postgresUrl
+    const mayConnect = yield* Latch.make(true)
+    const here = yield* startProcess(url)
+    const there = yield* startProcess(url, ({ listen }) => ({
+      listen: (...args) => Effect.andThen(mayConnect.await, listen(...args))
+    }))
+    const id = yield* GenerationId.make
+    yield* repeatUntil(here.changes.publish([id]), yield* there.changes.watch(id))
+    const lost = yield* Effect.forkChild(there.changes.disconnected, { startImmediately: true })
+    assert.isUndefined(lost.pollUnsafe())
+
+    yield* mayConnect.close
+    yield* here.sql`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE pid <> pg_backend_pid() AND datname = current_database()
+    `
+    yield* Fiber.join(lost)
+    const missed = yield* there.changes.watch(id)
+    yield* here.changes.publish([id])
+    yield* mayConnect.open
+    assert.isTrue(yield* missed)
+    const lostAgain = yield* Effect.forkChild(there.changes.disconnected, { startImmediately: true })
+    assert.isUndefined(lostAgain.pollUnsafe())
+  }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
+
 it.effect("is compatible with earlier builds, which name no kinds of jobs", () =>
   Effect.gen(function*() {
     const url = yield* TestDatabase.postgresUrl
