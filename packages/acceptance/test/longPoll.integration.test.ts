@@ -130,7 +130,7 @@ const assertWaiting = (polls: ReadonlyArray<Fiber.Fiber<unknown, unknown>>) =>
 const realClock = Clock.Clock.defaultValue()
 
 /**
- * A server with this clock looks for the end of a job every hour instead of every second, so that only a notification
+ * A server with this clock looks for the end of a job every ten hours instead of every ten seconds, so that only a notification
  * ends a wait. `longPoll.process.ts` measures how soon.
  */
 const clockWithLongSleeps: Clock.Clock = {

@@ -164,7 +164,10 @@ export interface GenerationsOptions {
   readonly resultAge?: Duration.Input | undefined
   /** Slots, quotas and prices of the plan tiers. Default: `PlanTable.defaults`. */
   readonly planTable?: PlanTable.PlanTable | undefined
-  /** How often a waiting call reads the generation without a notification. Default 1 second. */
+  /**
+   * How often a waiting call reads the generation while the changes of other processes do not arrive (`Changes.setConnected`).
+   * While they arrive, it reads every 10 seconds, or this often if that is less often. Default 1 second.
+   */
   readonly lookEvery?: Duration.Input | undefined
   /** How often a stream of an account reads its newest generations without a notification. Default 10 seconds. */
   readonly accountLookEvery?: Duration.Input | undefined

@@ -117,15 +117,17 @@ export interface ServicesLayerOptions extends ServicesOptions {
 
 /** The services and their surroundings in the memory of this process, results included. For tests. */
 export const layerMemory = (options: ServicesLayerOptions) =>
-  layerSurrounded(options).pipe(Layer.provideMerge(Layer.merge(layerMemoryStores, BlobStore.layerMemory)))
+  layerSurrounded(options, Changes.layer).pipe(
+    Layer.provideMerge(Layer.merge(layerMemoryStores, BlobStore.layerMemory))
+  )
 
 /**
  * The services in Postgres, and their surroundings. Requires a `BlobStore` that all
  * processes share. Brings the tables of all packages up to date when the layer is built.
- * Wake-ups reach this process only; other processes find jobs by polling.
+ * Wake-ups reach this process only; other processes find jobs and changes by polling.
  */
 export const layerPostgres = (options: ServicesLayerOptions) =>
-  layerSurrounded(options).pipe(
+  layerSurrounded(options, Changes.layerWith({})).pipe(
     Layer.provideMerge(layerSqlStores),
     Layer.provide(Migrations.layer(...migrations))
   )
@@ -180,11 +182,14 @@ export const migrations: ReadonlyArray<Migrations.Migrations> = [
 // internal
 // -----------------------------------------------------------------------------
 
-const layerSurrounded = ({ webhookGuard, webhookKeys: keys, ...options }: ServicesLayerOptions) =>
+const layerSurrounded = (
+  { webhookGuard, webhookKeys: keys, ...options }: ServicesLayerOptions,
+  changes: Layer.Layer<Changes.Changes>
+) =>
   layer(options).pipe(
     Layer.provideMerge(Layer.mergeAll(
       Callbacks.layer,
-      Changes.layer,
+      changes,
       Wakeup.layer,
       WebhookWakeup.layer,
       Media.layer(),

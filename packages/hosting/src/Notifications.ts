@@ -14,8 +14,15 @@ import { SecureRandom } from "effect/crypto"
 
 /** How long notifications are collected before they are sent. */
 const collectFor = Duration.millis(5)
-/** Maximum number of ids in a notification. Postgres limits its payload to 8,000 bytes. */
-const idsMax = 200
+/** Maximum number of ids in a notification, about 5,000 bytes. Postgres rejects a payload of 8,000 bytes. */
+const idsMax = 150
+/**
+ * Maximum length of the kinds of jobs that a notification names, in characters of at most 3 bytes in UTF-8. A notification with
+ * more kinds names none, and wakes all workers.
+ */
+const kindsLengthMax = 800
+/** Maximum number of notifications of jobs that wait until workers are woken, which takes no time. */
+const workMax = 16
 /** Delay before a lost connection is replaced. */
 const reconnectAfter = Duration.millis(200)
 const channel = "kinora"
@@ -25,7 +32,8 @@ export const layer: Layer.Layer<Hinted, never, PgClient.PgClient | SecureRandom.
   Effect.gen(function*() {
     const sender = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4())
     const outbox = yield* makeOutbox(sender)
-    const work = yield* PubSub.sliding<void>(1)
+    // Not `sliding`, which would drop kinds that later notifications do not name.
+    const work = yield* PubSub.bounded<Work>(workMax)
     const webhooks = yield* PubSub.sliding<void>(1)
 
     const byGeneration = Layer.merge(
@@ -33,23 +41,27 @@ export const layer: Layer.Layer<Hinted, never, PgClient.PgClient | SecureRandom.
       Callbacks.layerWith({ broadcast: (called) => outbox.add({ called }) })
     )
     const wakeups = Layer.mergeAll(
-      Wakeup.layerWith({ publish: outbox.add({ work: true }), subscribe: Stream.fromPubSub(work) }),
+      Wakeup.layerWith({
+        publish: (kinds) => outbox.add({ work: kinds ?? "all" }),
+        subscribe: Stream.fromPubSub(work)
+      }),
       WebhookWakeup.layerWith({ publish: outbox.add({ webhooks: true }), subscribe: Stream.fromPubSub(webhooks) })
     )
     const inbox = Layer.effectDiscard(Effect.gen(function*() {
       const changes = yield* Changes.Changes
       const callbacks = yield* Callbacks.Callbacks
-      const wakeAll = (hint: Pick<typeof Hint.Type, "webhooks" | "work">) =>
+      const wake = (hint: Pick<typeof Hint.Type, "kinds" | "webhooks" | "work">) =>
         Effect.all([
-          hint.work ? PubSub.publish(work, undefined) : Effect.void,
+          hint.work ? PubSub.publish(work, hint.kinds ?? "all") : Effect.void,
           hint.webhooks === true ? PubSub.publish(webhooks, undefined) : Effect.void
         ])
       yield* Effect.forkScoped(listen({
-        connected: wakeAll({ work: true, webhooks: true }),
+        connected: Effect.andThen(changes.setConnected(true), wake({ work: true, webhooks: true })),
+        disconnected: changes.setConnected(false),
         hint: (hint) =>
           hint.from === sender
             ? Effect.void
-            : Effect.all([changes.receive(hint.changed), callbacks.receive(hint.called ?? []), wakeAll(hint)])
+            : Effect.all([changes.receive(hint.changed), callbacks.receive(hint.called ?? []), wake(hint)])
       }))
     }))
     return Layer.mergeAll(wakeups, inbox).pipe(Layer.provideMerge(byGeneration))
@@ -75,6 +87,8 @@ const Hint = Schema.fromJsonString(Schema.Struct({
   /** Sender, which ignores its own notifications. */
   from: Schema.String,
   work: Schema.Boolean,
+  /** Kinds of the jobs that were queued. Absent: any, as in notifications of earlier builds. */
+  kinds: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Optional, since release 0.1 neither sends nor reads it. */
   webhooks: Schema.optionalKey(Schema.Boolean),
   changed: Schema.Array(GenerationId.schema),
@@ -82,20 +96,32 @@ const Hint = Schema.fromJsonString(Schema.Struct({
   called: Schema.optionalKey(Schema.Array(GenerationId.schema))
 }))
 
+/** Kinds of jobs that were queued. */
+type Work = ReadonlyArray<string> | "all"
+
 /** Changes to announce. */
 interface News {
   readonly called?: ReadonlyArray<GenerationId>
   readonly changed?: ReadonlyArray<GenerationId>
   readonly webhooks?: boolean
-  readonly work?: boolean
+  readonly work?: Work
 }
 
 /** Makes an outbox that collects notifications and sends them in the background. */
 const makeOutbox = Effect.fnUntraced(function*(sender: string) {
   const pg = yield* PgClient.PgClient
   const filled = yield* Latch.make(false)
-  const waiting = { called: new Set<GenerationId>(), changed: new Set<GenerationId>() }
-  const wakes = { webhooks: false, work: false }
+  const waiting = { called: new Set<GenerationId>(), changed: new Set<GenerationId>(), kinds: new Set<string>() }
+  const wakes = { webhooks: false, allWork: false }
+
+  const takeWork = () => {
+    const kinds = Array.from(waiting.kinds)
+    const isNamed = !wakes.allWork && JSON.stringify(kinds).length <= kindsLengthMax
+    const work = wakes.allWork || kinds.length > 0
+    waiting.kinds.clear()
+    wakes.allWork = false
+    return work && isNamed ? { work, kinds } : { work }
+  }
 
   const takeSome = (ids: Set<GenerationId>, countMax: number) => {
     const taken = Array.from(ids).slice(0, countMax)
@@ -106,9 +132,9 @@ const makeOutbox = Effect.fnUntraced(function*(sender: string) {
   const take = () => {
     const called = takeSome(waiting.called, idsMax)
     const changed = takeSome(waiting.changed, idsMax - called.length)
-    const hint = { from: sender, ...wakes, changed, ...(called.length === 0 ? {} : { called }) }
+    const { webhooks } = wakes
+    const hint = { from: sender, ...takeWork(), webhooks, changed, ...(called.length === 0 ? {} : { called }) }
     wakes.webhooks = false
-    wakes.work = false
     if (waiting.called.size + waiting.changed.size === 0) filled.closeUnsafe()
     return hint
   }
@@ -124,21 +150,26 @@ const makeOutbox = Effect.fnUntraced(function*(sender: string) {
   )
 
   return {
-    add: ({ called = [], changed = [], webhooks = false, work = false }: News) =>
+    add: ({ called = [], changed = [], webhooks = false, work = [] }: News) =>
       Effect.sync(() => {
-        if (called.length + changed.length === 0 && !webhooks && !work) return
+        if (called.length + changed.length + work.length === 0 && !webhooks) return
         for (const id of called) waiting.called.add(id)
         for (const id of changed) waiting.changed.add(id)
         wakes.webhooks ||= webhooks
-        wakes.work ||= work
+        if (work === "all") wakes.allWork = true
+        else for (const kind of work) waiting.kinds.add(kind)
         filled.openUnsafe()
       })
   }
 })
 
-/** Listens until interrupted. `connected` runs after each connection, to catch up on missed notifications. */
+/**
+ * Listens until interrupted. `connected` runs after each connection, to catch up on missed notifications, and `disconnected`
+ * when it is lost.
+ */
 const listen = Effect.fnUntraced(function*(on: {
   readonly connected: Effect.Effect<unknown>
+  readonly disconnected: Effect.Effect<unknown>
   readonly hint: (hint: typeof Hint.Type) => Effect.Effect<unknown>
 }) {
   const pg = yield* PgClient.PgClient
@@ -153,6 +184,7 @@ const listen = Effect.fnUntraced(function*(on: {
         Option.match({ onNone: () => Effect.void, onSome: on.hint })
       )
     ),
+    Effect.ensuring(on.disconnected),
     Effect.ignoreCause({ log: "Debug" }),
     Effect.repeat(Schedule.spaced(reconnectAfter))
   )

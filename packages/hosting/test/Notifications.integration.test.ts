@@ -108,6 +108,74 @@ it.effect("wakes webhook senders in every process and no job workers", () =>
     assert.isFalse(work.isOpen())
   }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
 
+it.effect("wakes the workers of the kinds that another process names, and all workers if there are too many", () =>
+  Effect.gen(function*() {
+    const url = yield* TestDatabase.postgresUrl
+    const here = yield* startProcess(url)
+    const there = yield* startProcess(url)
+    const image = yield* there.wakeup.subscribeTo(["image"])
+    const video = yield* there.wakeup.subscribeTo(["video", "audio"])
+    const text = yield* there.wakeup.subscribeTo(["text"])
+    const wakeVideo = Effect.andThen(Latch.close(video), repeatUntil(here.wakeup.wakeFor(["video"]), video.await))
+    // Hints arrive in order, so that of the connection, which wakes all, precedes two more.
+    yield* Effect.andThen(wakeVideo, wakeVideo)
+    yield* Effect.andThen(Latch.close(image), Latch.close(text))
+    yield* wakeVideo
+    assert.isFalse(image.isOpen())
+    // Hints that are sent together name the kinds of both.
+    const both = Effect.andThen(here.wakeup.wakeFor(["image"]), here.wakeup.wakeFor(["video"]))
+    yield* Effect.andThen(Latch.close(video), repeatUntil(both, Effect.andThen(image.await, video.await)))
+
+    const others = Array.from({ length: 100 }, (_, n) => `${n}-${"名".repeat(100)}`)
+    assert.isFalse(text.isOpen())
+    yield* repeatUntil(here.wakeup.wakeFor(others), text.await)
+  }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
+
+it.effect("tells waiting calls when the connection is lost, and completes their watches when it is replaced", () =>
+  Effect.gen(function*() {
+    const url = yield* TestDatabase.postgresUrl
+    const mayConnect = yield* Latch.make(true)
+    const here = yield* startProcess(url)
+    const there = yield* startProcess(url, ({ listen }) => ({
+      listen: (...args) => Effect.andThen(mayConnect.await, listen(...args))
+    }))
+    const id = yield* GenerationId.make
+    yield* repeatUntil(here.changes.publish([id]), yield* there.changes.watch(id))
+    const lost = yield* Effect.forkChild(there.changes.disconnected, { startImmediately: true })
+    assert.isUndefined(lost.pollUnsafe())
+
+    yield* mayConnect.close
+    yield* here.sql`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE pid <> pg_backend_pid() AND datname = current_database()
+    `
+    yield* Fiber.join(lost)
+    const missed = yield* there.changes.watch(id)
+    yield* here.changes.publish([id])
+    yield* mayConnect.open
+    assert.isTrue(yield* missed)
+    const lostAgain = yield* Effect.forkChild(there.changes.disconnected, { startImmediately: true })
+    assert.isUndefined(lostAgain.pollUnsafe())
+  }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
+
+it.effect("is compatible with earlier builds, which name no kinds of jobs", () =>
+  Effect.gen(function*() {
+    const url = yield* TestDatabase.postgresUrl
+    const here = yield* startProcess(url)
+    const older = yield* Effect.map(Layer.build(Layer.fresh(layerDatabase(url))), Context.get(PgClient.PgClient))
+    const heard = yield* older.listen("kinora")
+    yield* here.wakeup.wakeFor(["image"])
+    const { payload } = yield* Queue.take(heard)
+    assert.isTrue((yield* Schema.decodeUnknownEffect(OlderHint)(payload)).work)
+
+    const image = yield* here.wakeup.subscribeTo(["image"])
+    const hint = yield* Schema.encodeEffect(OlderHint)({ from: "an older build", work: true, changed: [] })
+    for (const _ of [1, 2]) {
+      yield* Latch.close(image)
+      yield* repeatUntil(Effect.orDie(older.notify("kinora", hint)), image.await)
+    }
+  }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
+
 it.effect("is compatible with release 0.1, which has no webhooks", () =>
   Effect.gen(function*() {
     const url = yield* TestDatabase.postgresUrl

@@ -5,25 +5,27 @@
  * of a transaction is delivered when it commits, and never if it rolls back. A lost notification only delays its
  * receivers, which also poll.
  */
-import { Duration, Effect, type Queue, Schedule, type Scope, Stream } from "effect"
+import { Duration, Effect, Option, type Queue, Schedule, Schema, type Scope, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Current } from "./internal/external/transaction.ts"
+import type { Kinds } from "./Waking.ts"
 
 /** Sends and receives notifications. */
 export interface PgNotifications {
   /**
-   * Notifies the processes that listen, when the surrounding transaction commits, or immediately without one. Postgres
-   * delivers one notification per transaction. Transactions with a notification commit one after the other.
+   * Notifies the processes that listen, when the surrounding transaction commits, or immediately without one. The notification
+   * names the kinds of work that became ready, unless their names are too long for it. Postgres delivers one notification
+   * per transaction and array of kinds. Transactions with a notification commit one after the other.
    */
-  readonly notify: Effect.Effect<void, SqlError.SqlError>
+  readonly notify: (kinds: Kinds) => Effect.Effect<void, SqlError.SqlError>
   /**
-   * The notifications of other processes, and those that arrive with the commit of a caller's transaction. Listens on a
-   * connection of the client while the stream runs, and on another one after a loss, with a growing pause. Emits also
-   * after each connection, since notifications before it were missed. Empty if the client cannot listen, or has only one
-   * connection (`maxConnections`).
+   * The kinds in the notifications of other processes, and in those that arrive with the commit of a caller's transaction. Listens
+   * on a connection of the client while the stream runs, and on another one after a loss, with a growing pause. Emits also
+   * after each connection, without kinds, since notifications before it were missed. Empty if the client cannot listen, or has
+   * only one connection (`maxConnections`).
    */
-  readonly received: Stream.Stream<unknown>
+  readonly received: Stream.Stream<Kinds>
 }
 
 /** Creates the notifications of a table. */
@@ -38,15 +40,18 @@ export const make = Effect.fnUntraced(
     // The object id is that of the table in its schema, whatever the search path is.
     const channel = sql.literal(`'kinora_' || '${table}'::regclass::oid`)
     return {
-      notify: Effect.withFiber((fiber) => {
-        // A caller commits without this module, so the sender needs the notification itself too.
-        const from = fiber.getRef(Current) === undefined ? sender : ""
-        // Some drivers cannot read the type `void` of a selected `pg_notify`.
-        return Effect.asVoid(sql`SELECT 1 AS notified FROM pg_notify(${channel}, ${from})`)
-      }),
+      notify: (kinds) =>
+        Effect.withFiber((fiber) => {
+          // A caller commits without this module, so the sender needs the notification itself too.
+          const from = fiber.getRef(Current) === undefined ? sender : ""
+          // Some drivers cannot read the type `void` of a selected `pg_notify`.
+          return Effect.asVoid(sql`SELECT 1 AS notified FROM pg_notify(${channel}, ${payloadOf({ from, kinds })})`)
+        }),
       received: canListen(sql)
         ? listenAgain(sql, sql<{ channel: string }>`SELECT ${channel} AS channel`).pipe(
-          Stream.filter((from) => from !== sender)
+          Stream.map(messageOf),
+          Stream.filter(({ from }) => from !== sender),
+          Stream.map(({ kinds }) => kinds)
         )
         : Stream.empty
     }
@@ -56,6 +61,31 @@ export const make = Effect.fnUntraced(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** A notification: its sender, or an empty text, and the kinds of work that became ready. */
+interface Message {
+  readonly from: string
+  readonly kinds: Kinds
+}
+
+const MessageWithKinds = Schema.fromJsonString(
+  Schema.Struct({ from: Schema.String, kinds: Schema.Array(Schema.String) })
+)
+
+/** Maximum length of a payload, in characters of at most 3 bytes in UTF-8. Postgres rejects 8,000 bytes. */
+const payloadMax = 2_600
+
+/** Returns the payload of a message: JSON, or the sender alone without kinds, as builds send it that name no kinds. */
+const payloadOf = ({ from, kinds }: Message): string => {
+  if (kinds === undefined) return from
+  const payload = Schema.encodeSync(MessageWithKinds)({ from, kinds })
+  return payload.length > payloadMax ? from : payload
+}
+
+const messageOf = (payload: string): Message =>
+  Option.getOrElse(decodeMessage(payload), () => ({ from: payload, kinds: undefined }))
+
+const decodeMessage = Schema.decodeOption(MessageWithKinds)
 
 /** The used part of `PgClient` of `@effect/sql-pg`, and of the client of `layerPg`. */
 interface ListeningClient extends SqlClient.SqlClient {

@@ -30,6 +30,39 @@ it.effect("wakes the workers when another process notifies, without notifying ot
     assert.strictEqual(told, 0)
   }))
 
+it.effect("wakes the workers that take one of the kinds, or all kinds", () =>
+  Effect.gen(function*() {
+    const named: Array<Waking.Kinds> = []
+    const { subscribe, subscribeTo, wake, wakeFor } = yield* Waking.make({
+      publish: (kinds) => Effect.sync(() => void named.push(kinds))
+    })
+    const workers = [yield* subscribeTo(["image", "video"]), yield* subscribeTo(["audio"]), yield* subscribe]
+    const wakes = Effect.fnUntraced(function*(wakeUp: Effect.Effect<void>) {
+      yield* wakeUp
+      const woken = workers.map((worker) => worker.isOpen())
+      yield* Effect.forEach(workers, ({ close }) => close)
+      return woken
+    })
+    assert.deepStrictEqual(yield* wakes(wakeFor(["video", "text"])), [true, false, true])
+    assert.deepStrictEqual(yield* wakes(wakeFor(["text"])), [false, false, true])
+    assert.deepStrictEqual(yield* wakes(wakeFor(undefined)), [true, true, true])
+    assert.deepStrictEqual(yield* wakes(wake), [true, true, true])
+    assert.deepStrictEqual(named, [["video", "text"], ["text"], undefined, undefined])
+  }))
+
+it.effect("wakes the workers of the kinds that another process names, and all workers if it names none", () =>
+  Effect.gen(function*() {
+    const others = yield* Queue.unbounded<unknown>()
+    const { subscribe, subscribeTo } = yield* Waking.make({ subscribe: Stream.fromQueue(others) })
+    const [image, audio, any] = [yield* subscribeTo(["image"]), yield* subscribeTo(["audio"]), yield* subscribe]
+    yield* Queue.offer(others, ["audio"])
+    yield* audio.await
+    yield* any.await
+    assert.isFalse(image.isOpen())
+    yield* Queue.offer(others, "published")
+    yield* image.await
+  }))
+
 it.effect("does not wake a worker whose scope has closed", () =>
   Effect.gen(function*() {
     const { subscribe, wake } = yield* Waking.make({})

@@ -8,12 +8,18 @@ import type { SqlClient } from "effect/sql"
 import * as Handovers from "./internal/handovers.ts"
 import type { NotificationOptions } from "./internal/requests.ts"
 
-/** Wakes the workers of this process, and those of other processes through hooks. */
+/**
+ * Wakes the workers of this process, and those of other processes through hooks. A wake-up names the kinds of the jobs that
+ * were queued, with their pools, and wakes the workers that claim one of them.
+ */
 export class Wakeup extends Context.Service<
   Wakeup,
   Waking.Waking & {
-    /** Wakes the workers of other processes when the surrounding unit commits. Nothing waits for them. */
-    readonly announce: Effect.Effect<void, StorageError>
+    /**
+     * Wakes the workers of other processes that claim one of these kinds when the surrounding unit commits. Nothing waits for
+     * them.
+     */
+    readonly announce: (kinds: Waking.Kinds) => Effect.Effect<void, StorageError>
     /** The workers of this process that take jobs when it enqueues them. */
     readonly handovers: Handovers.Handovers
   }
@@ -22,14 +28,19 @@ export class Wakeup extends Context.Service<
 /** Options of `layerWith`: hooks to other processes. */
 interface WakeupOptions extends Waking.WakingOptions {
   /** Notifies other processes when the surrounding unit commits. Runs in each unit that queues jobs. A failure undoes the unit. */
-  readonly announce?: Effect.Effect<void, StorageError> | undefined
+  readonly announce?: Waking.Hook<StorageError> | undefined
 }
 
 /** Provides a wake-up with hooks to other processes. `publish` runs after each commit that queues jobs. */
 export const layerWith = ({ announce = Effect.void, ...options }: WakeupOptions): Layer.Layer<Wakeup> =>
   Layer.effect(
     Wakeup,
-    Effect.map(Waking.make(options), (waking) => Wakeup.of({ ...waking, announce, handovers: Handovers.make() }))
+    Effect.map(Waking.make(options), (waking) =>
+      Wakeup.of({
+        ...waking,
+        announce: (kinds) => Effect.suspend(() => Waking.runHook(announce, kinds)),
+        handovers: Handovers.make()
+      }))
   )
 
 /** Provides a wake-up for this process only. */
@@ -41,6 +52,6 @@ export const layerPostgres = (
 ): Layer.Layer<Wakeup, never, SecureRandom.SecureRandom | SqlClient.SqlClient> =>
   Layer.unwrap(Effect.map(PgNotifications.make("scheduler_job"), (notifications) =>
     layerWith({
-      announce: notify ? mapSql("Wakeup.announce")(notifications.notify) : Effect.void,
+      announce: notify ? (kinds) => mapSql("Wakeup.announce")(notifications.notify(kinds)) : Effect.void,
       subscribe: listen ? notifications.received : Stream.empty
     })))

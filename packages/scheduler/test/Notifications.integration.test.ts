@@ -154,6 +154,53 @@ describe("createScheduler", () => {
     assert.deepStrictEqual(heard, channels)
   })
 
+  it("names the kinds of the jobs, so that other builds understand it, and no kinds whose names are too long", async () => {
+    await using scheduler = await createScheduler({ pool: program.pool })
+    const client = await program.pool.connect()
+    const heard: Array<string> = []
+    client.on("notification", ({ payload }) => void heard.push(payload!))
+    const { rows: [row] } = await client.query("SELECT 'kinora_' || 'scheduler_job'::regclass::oid AS channel")
+    await client.query(`LISTEN ${row.channel}`)
+    const lane = { lane: "named", group: "named", cap: 100, payload: "1" }
+    await scheduler.enqueue({ ...lane, kind: "named", pool: "a" })
+    await program.inTransaction(async (tx) => {
+      for (const kind of ["b", "a", "b"]) await scheduler.enqueue({ ...lane, kind, tx })
+    })
+    // Commands of the same moment are one unit.
+    const long = Array.from({ length: 70 }, (_, n) => `${n}-${"名".repeat(120)}`)
+    await Promise.all(
+      long.map((kind, n) => scheduler.enqueue({ ...lane, lane: `long-${n}`, group: `long-${n}`, kind }))
+    )
+    await client.query("SELECT 1")
+    client.release(true)
+    const [named, ...others] = heard
+    const { from, kinds } = JSON.parse(named!)
+    assert.deepStrictEqual(kinds, ["named:a"])
+    // An earlier build wakes its workers for each payload that is not its own id.
+    assert.match(from, /^[0-9a-f-]{36}$/)
+    assert.deepStrictEqual(others.slice(0, 2), [
+      "{\"from\":\"\",\"kinds\":[\"b\"]}",
+      "{\"from\":\"\",\"kinds\":[\"a\"]}"
+    ])
+    // Without kinds, the payload is the sender, as that of an earlier build.
+    assert.include(others.slice(2), from)
+  })
+
+  it("starts jobs that an earlier build announces, which names no kinds", async () => {
+    await using here = await createScheduler({ pool: program.pool })
+    await using silent = await createScheduler({ pool: program.pool, notify: false })
+    const { until, worker } = await startWorker(here)
+    await untilListening((pids) => pids.length === 1)
+    const { rows: [row] } = await program.pool.query("SELECT 'kinora_' || 'scheduler_job'::regclass::oid AS channel")
+    const payloads = ["", "ba42c1cb-9ac5-4a4c-8e6b-5ac10d4c1f3c"]
+    for (const [index, payload] of payloads.entries()) {
+      await silent.enqueue(commandOf(`of an earlier build ${index}`))
+      await program.pool.query("SELECT pg_notify($1, $2)", [row.channel, payload])
+      await until(index + 1)
+    }
+    await worker.close()
+  })
+
   it("leaves the only connection of a pool to its statements", async () => {
     const pool = PgPool.make(program.url, 1)
     const scheduler = await createScheduler({ pool, schema: "single" })

@@ -21,6 +21,7 @@ import { suite as priorities } from "./PrioritiesContract.ts"
 import { suite as retries } from "./RetriesContract.ts"
 import { suite as scheduler } from "./SchedulerContract.ts"
 import { suite as uniqueKeys } from "./UniqueKeysContract.ts"
+import { suite as wakeups } from "./WakeupsContract.ts"
 
 for (const [name, database] of TestDatabase.all) {
   suite(name, over(database))
@@ -31,6 +32,7 @@ for (const [name, database] of TestDatabase.all) {
   priorities(name, over(database))
   retries(name, over(database))
   uniqueKeys(name, over(database))
+  wakeups(name, over(database))
 
   layer(over(database))(`Worker (${name})`, (it) => {
     it.effect("runs all jobs of several lanes", () =>

@@ -7,6 +7,7 @@ import { suite as priorities } from "./PrioritiesContract.ts"
 import { suite as retries } from "./RetriesContract.ts"
 import { suite } from "./SchedulerContract.ts"
 import { suite as uniqueKeys } from "./UniqueKeysContract.ts"
+import { suite as wakeups } from "./WakeupsContract.ts"
 
 suite("memory", memory)
 leases("memory", memory)
@@ -15,4 +16,5 @@ handovers("memory", memory)
 priorities("memory", memory)
 retries("memory", memory)
 uniqueKeys("memory", memory)
+wakeups("memory", memory)
 crowd("memory", memory, 10_000)

@@ -386,11 +386,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             restamp(jobs.filter((job) => job.lane === lane.lane && job.state !== "pending"), lane)
           )
           const changes = { ...noChanges, restamped }
-          assert.deepStrictEqual(yield* atomically(store.apply(changes)), {
-            promoted: [],
-            restamped: changed.length,
-            handed: undefined
-          })
+          const { kinds, ...applied } = (yield* atomically(store.apply(changes)))!
+          assert.deepStrictEqual(applied, { promoted: [], restamped: changed.length, handed: undefined })
+          assert.sameMembers([...kinds!], Array.from(new Set(changed.map(({ kind }) => kind))))
           const byId = new Map(changed.map((job) => [job.job, job]))
           assert.deepStrictEqual(yield* readJobs, jobs.map((job) => byId.get(job.job) ?? job))
         }),
@@ -457,6 +455,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
           const changes = { ...noChanges, promotions }
           const applied = yield* atomically(store.apply(changes))
           assert.sameMembers([...applied!.promoted], next.flat().map(({ job }) => job))
+          assert.sameMembers([...applied!.kinds!], next.flat().map(({ kind }) => kind))
         }),
       { arbitrary: { runs } }
     )

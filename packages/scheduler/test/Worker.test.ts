@@ -600,9 +600,11 @@ layer(memory)("Worker", (it) => {
       // As in another process: the same store, and a wake-up that does not reach this one.
       const wakeup = Wakeup.Wakeup.of({
         wake: Effect.void,
-        announce: Effect.void,
+        wakeFor: () => Effect.void,
+        announce: () => Effect.void,
         handovers: Handovers.make(),
-        subscribe: Effect.sync(() => Latch.makeUnsafe(false))
+        subscribe: Effect.sync(() => Latch.makeUnsafe(false)),
+        subscribeTo: () => Effect.sync(() => Latch.makeUnsafe(false))
       })
       const elsewhere = yield* Layer.build(Layer.fresh(Scheduler.layerWith())).pipe(
         Effect.map((services) => Context.get(services, Scheduler.Scheduler)),

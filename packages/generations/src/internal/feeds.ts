@@ -5,7 +5,7 @@ import type { GenerationId } from "../Generation.ts"
 /** Generations that changed. */
 export interface ChangedSet {
   readonly ids: ReadonlyArray<GenerationId>
-  /** `false` if more generations changed than are collected, so that some are missing. */
+  /** `false` if some are missing: more generations changed than are collected, or changes of other processes did not arrive. */
   readonly isComplete: boolean
 }
 
@@ -44,6 +44,14 @@ export const makeFeeds = (collectedMax: number) => {
           if (feed.ids.size < collectedMax) feed.ids.add(id)
           else if (!feed.ids.has(id)) feed.isComplete = false
         }
+        feed.latch.openUnsafe()
+      }
+    },
+
+    /** Completes all watches, with a set from which changed generations are missing. */
+    miss: (): void => {
+      for (const feed of feeds) {
+        feed.isComplete = false
         feed.latch.openUnsafe()
       }
     },

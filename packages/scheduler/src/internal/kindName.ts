@@ -12,6 +12,9 @@ export const poolOf = (name: string): string | undefined => {
 /** Returns the name of a kind's pool. */
 export const ofPool = (base: string, pool: string): string => `${base}${separator}${pool}`
 
+/** Names delayed jobs of all kinds in wake-ups. It begins like the name of a pool, so no kind has it. */
+export const delayed = ":delayed"
+
 /** SQL expression for `baseOf` of the column `kind`. */
 export const baseInSql = "split_part(kind, ':', 1)"
 

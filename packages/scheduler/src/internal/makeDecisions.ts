@@ -99,7 +99,7 @@ const makeSwapSlots = Effect.gen(function*() {
 
   return Effect.fn("Scheduler.swapSlots")(function*(limit: number) {
     const swapped = yield* store.swap(limit)
-    if (swapped.promoted.length > 0) yield* announce
+    if (swapped.promoted.length > 0) yield* announce(undefined)
     return swapped
   }, atomically)
 })

@@ -55,13 +55,13 @@ export const makeLeases = Effect.fnUntraced(function*(aloneDelay: Duration.Durat
   const release = Effect.fn("Scheduler.release")(function*(leases: ReadonlyArray<Release>) {
     if (leases.length === 0) return
     const released = yield* store.release(Array.from(newestOf(leases).values()))
-    if (released.length > 0) yield* announce
+    if (released.length > 0) yield* announce(undefined)
   })
 
   const rescue = Effect.fn("Scheduler.rescue")(function*(options: RescueOptions) {
     if (options.limit <= 0 || options.kinds.length === 0) return { requeued: [], exhausted: [] }
     const rescued = yield* store.rescue({ ...options, aloneDelay })
-    if (rescued.requeued.length > 0) yield* announce
+    if (rescued.requeued.length > 0) yield* announce(undefined)
     return rescued
   })
 
@@ -104,7 +104,7 @@ const makeRequeue = Effect.gen(function*() {
     if (found === undefined) return yield* new SchedulerError({ reason: new NotFound({ job }) })
     if (found.state !== "running") return false
     const released = yield* store.release([found])
-    if (released.length > 0) yield* announce
+    if (released.length > 0) yield* announce([found.kind])
     return released.length > 0
   })
 })

@@ -5,6 +5,7 @@ import type * as Lanes from "../Lanes.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
 import type { GroupId, LaneId } from "./ids.ts"
+import * as KindName from "./kindName.ts"
 import { changesOf } from "./laneChanges.ts"
 import * as Loaded from "./loadedLanes.ts"
 import type { LoadRequest } from "./requests.ts"
@@ -50,10 +51,13 @@ export const makeSaveAndClaim = Effect.gen(function*() {
     const applied = yield* store.apply(changes, slot)
     if (applied === undefined) return yield* Effect.die(new StaleLanes())
     const { handed, promoted, restamped } = applied
-    // A claim skips jobs that are restamped meanwhile, and needs a wake-up to find them. A delayed job may be the next one that is due.
-    const hasWork = promoted.length > 0 || restamped > 0 || changes.delayed.length + changes.retried.length > 0 ||
-      changes.enqueued.some(({ job, state }) => state === "queued" && job !== handed?.job)
-    if (hasWork) yield* announce
+    // A claim skips jobs that are restamped meanwhile, and needs a wake-up to find them.
+    const stored = promoted.length > 0 || restamped > 0 ? applied.kinds : []
+    const added = changes.enqueued.filter(({ job, state }) => state === "queued" && job !== handed?.job)
+    // A delayed job may be the next one that is due.
+    const delayed = changes.delayed.length + changes.retried.length > 0 ? [KindName.delayed] : []
+    const ready = stored && [...stored, ...added.map(({ kind }) => kind), ...delayed]
+    if (ready === undefined || ready.length > 0) yield* announce(ready)
     return { promoted, handed }
   }, atomically)
 })

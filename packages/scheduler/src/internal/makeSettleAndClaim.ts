@@ -29,7 +29,7 @@ export const makeSettleAndClaim = Effect.gen(function*() {
         )
       )
       if (settled === undefined) return nothing
-      if (settled.hasQueued) yield* announce
+      if (settled.hasQueued) yield* announce(settled.kinds)
       return settled
     }
   )

@@ -30,6 +30,8 @@ export interface Applied {
   readonly promoted: ReadonlyArray<JobId>
   /** Number of stored jobs that stay queued and got another share. Claims skipped them meanwhile. */
   readonly restamped: number
+  /** The kinds of the jobs of `promoted` and `restamped`, whose workers are woken. `undefined`: all workers are woken. */
+  readonly kinds?: ReadonlyArray<string> | undefined
   /** The job of the slot, if there was one and its lease holds. */
   readonly handed: ClaimedJob | undefined
 }
@@ -68,6 +70,8 @@ export interface Settled {
   readonly claimed: ReadonlyArray<ClaimedJob>
   /** Whether jobs got a slot and are not leased, or queued jobs got other shares. */
   readonly hasQueued: boolean
+  /** The kinds of these jobs, whose workers are woken. `undefined`: all workers are woken. */
+  readonly kinds?: ReadonlyArray<string> | undefined
 }
 
 /** Selects the jobs to claim. */

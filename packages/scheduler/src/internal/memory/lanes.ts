@@ -70,10 +70,11 @@ export const apply = (
   for (const { after } of changes.lanes) tables.lanes.set(after.lane, after)
   const restamped = changes.restamped.flatMap((lane) => restamp(tables.heldIn(lane.lane).values(), lane))
   restamped.forEach(tables.put)
-  const offered = offeredAt(tables, now)
+  const promoted = promote(tables, changes.promotions, offeredAt(tables, now))
   return Effect.succeed({
-    promoted: promote(tables, changes.promotions, offered),
+    promoted: promoted.map(({ job }) => job),
     restamped: restamped.length,
+    kinds: [...restamped, ...promoted].map(({ kind }) => kind),
     handed: slot && handOver(tables, slot, now)
   })
 }
@@ -195,12 +196,12 @@ const promote = (
   tables: Tables,
   promotions: ReadonlyArray<Promotion>,
   offered: ReadonlySet<string>
-): ReadonlyArray<JobId> => {
+): ReadonlyArray<StoredJob> => {
   const placed = promotions.flatMap((promotion) => promoteIn(tables, promotion, offered))
   for (const { job, share } of placed.toSorted((a, b) => byPosition(a.job, b.job))) {
     tables.put({ ...job, state: "queued", share, position: tables.nextPosition() })
   }
-  return placed.filter(({ isPromoted }) => isPromoted).map(({ job }) => job.job)
+  return placed.filter(({ isPromoted }) => isPromoted).map(({ job }) => job)
 }
 
 const promoteIn = (

@@ -25,12 +25,13 @@ export const settleAndClaim = (
     terms.kinds.includes(kind) && aloneFrom === undefined
   )
   return Effect.map(apply(tables, changesOf(state), now), (applied) => {
-    const { promoted, restamped } = applied! // nothing has changed the lanes since they were read
+    const { kinds, promoted, restamped } = applied! // nothing has changed the lanes since they were read
     const claimed = isAnyQueued ? [] : claimPromoted(tables, promoted, terms, now)
     return {
       left: ended.filter((_, index) => Result.isFailure(results[index]!)).map(({ job }) => job),
       claimed: claimed.map((job) => Leases.toClaimed(job, now)),
-      hasQueued: restamped > 0 || claimed.length < promoted.length
+      hasQueued: restamped > 0 || claimed.length < promoted.length,
+      kinds
     }
   })
 }

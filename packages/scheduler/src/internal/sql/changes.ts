@@ -20,7 +20,12 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
     if (written.ended !== ended.length) return undefined
   }
   const rest = isFirst ? { ...changes, ended: [] } : changes
-  let applied: Applied = { promoted: [], restamped: 0, handed: undefined }
+  let applied: Applied & { readonly kinds: ReadonlyArray<string> } = {
+    promoted: [],
+    restamped: 0,
+    kinds: [],
+    handed: undefined
+  }
   let hasPriorities = true
   if (
     rest.ended.length + enqueued.length + delayed.length + groups.length + lanes.length + restamped.length > 0
@@ -32,7 +37,7 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
       written.ended !== rest.ended.length || written.groups !== groups.length || written.lanes !== lanes.length
     ) return undefined
     if (written.added !== enqueued.length + delayed.length) return yield* Effect.fail(duplicate())
-    applied = { promoted: [], restamped: written.restamped, handed: written.handed }
+    applied = { ...applied, restamped: written.restamped, kinds: written.kinds, handed: written.handed }
   }
   if (postponed.length > 0) yield* Delays.postpone(sql, postponed, yield* DatabaseTime.now)
   if (promotions.length === 0) return applied
@@ -40,7 +45,11 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
   const promoted = rows.filter((row) => row.promoted)
   const expected = promotions.reduce((sum, { count }) => sum + count, 0)
   return promoted.length === expected
-    ? { ...applied, promoted: promoted.map(({ id }) => id) }
+    ? {
+      ...applied,
+      promoted: promoted.map(({ id }) => id),
+      kinds: [...applied.kinds, ...promoted.map(({ kind }) => kind)]
+    }
     : yield* Effect.die(new Error(`${promoted.length} jobs are pending instead of at least ${expected}`))
 })
 

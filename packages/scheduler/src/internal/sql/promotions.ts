@@ -45,7 +45,7 @@ export const promoteStatement = (
     -- The planner cannot estimate the rows of \`next\`, and reads the whole table for too high
     -- an estimate. The array makes it use the primary key.
     WHERE job.id = ANY(ARRAY(SELECT id FROM next)) AND job.id = next.id
-    RETURNING ${sql.literal(JobIds.idInSql)} AS id, next.promoted
+    RETURNING ${sql.literal(JobIds.idInSql)} AS id, job.kind, next.promoted
   `
 }
 
@@ -106,4 +106,6 @@ const roomColumns: Rows.Columns<Promotion> = {
 
 const roomTable = (promotions: ReadonlyArray<Promotion>) => Rows.table("room", promotions, roomColumns)
 
-const decodePromoted = Rows.decodeAll(Schema.Struct({ id: Schema.String, promoted: Schema.Boolean }))
+const decodePromoted = Rows.decodeAll(
+  Schema.Struct({ id: Schema.String, kind: Schema.String, promoted: Schema.Boolean })
+)

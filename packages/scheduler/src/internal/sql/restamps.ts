@@ -6,7 +6,8 @@ import { aheadMax, type Restamp } from "../shares.ts"
 /**
  * Sets the shares of queued jobs by the rule of `restamp` (`internal/shares.ts`). Skips locked
  * jobs, which are being claimed: their shares no longer matter, or they have got other places. Does not
- * count the jobs with the keys `ended`, which the same statement deletes but still sees. `lanes`: rows of `Restamp` with the alias `lane`.
+ * count the jobs with the keys `ended`, which the same statement deletes but still sees. `lanes`: rows of `Restamp` with the
+ * alias `lane`. Returns the kind of each job.
  */
 export const restampStatement = (
   sql: SqlClient.SqlClient,
@@ -37,7 +38,7 @@ export const restampStatement = (
       WHERE ranked.state = 'queued' AND ranked.started_at IS NULL AND ranked.before <> ranked.share
     ) AS next
     WHERE job.id = next.id
-    RETURNING 1
+    RETURNING job.kind
   `
 
 /** Lanes for `restampStatement`. */

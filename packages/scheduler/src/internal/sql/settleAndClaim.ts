@@ -26,7 +26,8 @@ export const settleAndClaim = Effect.fnUntraced(function*(
   const claimed = yield* decodeClaimed(Effect.succeed(rows.filter(isClaimed)))
   const settled: Settled = {
     left: summary!.left,
-    hasQueued: summary!.hasQueued,
+    hasQueued: summary!.kinds.length > 0,
+    kinds: summary!.kinds,
     claimed: claimed.toSorted((a, b) => a.share - b.share).map(toClaimed)
   }
   return settled
@@ -68,7 +69,7 @@ export const settleAndClaimStatement = (
       ARRAY(
         SELECT given.job FROM given WHERE given.id NOT IN (SELECT id FROM ended)
       ) AS left,
-      EXISTS (SELECT FROM placed WHERE state = 'queued') OR EXISTS (SELECT FROM restamped) AS "hasQueued",
+      ARRAY(SELECT kind FROM placed WHERE state = 'queued' UNION SELECT kind FROM restamped) AS kinds,
       claimed.*
     FROM (VALUES (1)) AS one_row
     LEFT JOIN (SELECT * FROM placed WHERE state = 'running') AS claimed ON true
@@ -80,7 +81,9 @@ export const settleAndClaimStatement = (
 
 const isClaimed = Schema.is(Schema.Struct({ job: Schema.String }))
 
-const decodeSummary = Rows.decodeAll(Schema.Struct({ left: Schema.Array(Schema.String), hasQueued: Schema.Boolean }))
+const decodeSummary = Rows.decodeAll(
+  Schema.Struct({ left: Schema.Array(Schema.String), kinds: Schema.Array(Schema.String) })
+)
 
 /** The indexes find each row, so one plan serves sets of all sizes. Planning takes longer than the execution. */
 const ofAnyLength = { unknownLength: true } as const

@@ -14,8 +14,8 @@ import { claimedColumns, decodeClaimed, toClaimed } from "./rows.ts"
 /**
  * Deletes and inserts jobs, and sets counters and shares. Contains only the parts that have rows,
  * since Postgres prepares each part of a statement for each execution. Returns how many jobs and
- * counters still had the values that were loaded, whether a pending job has a priority, if some get slots, and
- * the job that was leased.
+ * counters still had the values that were loaded, the kinds of the jobs with other shares, whether a pending job has a
+ * priority, if some get slots, and the job that was leased.
  */
 export const write = Effect.fnUntraced(function*(
   sql: SqlClient.SqlClient,
@@ -48,6 +48,7 @@ export const write = Effect.fnUntraced(function*(
       ${count(groups, "counted_groups")} AS groups,
       ${count(lanes, "counted_lanes")} AS lanes,
       ${count(restamped, "restamped")} AS restamped,
+      ${sql.literal(restamped.length === 0 ? "'{}'::text[]" : "ARRAY(SELECT DISTINCT kind FROM restamped)")} AS kinds,
       ${promotions.length === 0 ? sql.literal("false") : isAnyPrioritized(sql)} AS prioritized
       ${slot === undefined ? sql`` : sql`, handed.* FROM (VALUES (1)) AS one_row LEFT JOIN ${handed(sql)} ON true`}
   `
@@ -77,6 +78,7 @@ const decodeWritten = Rows.decodeAll(
     groups: Schema.Int,
     lanes: Schema.Int,
     restamped: Schema.Int,
+    kinds: Schema.Array(Schema.String),
     prioritized: Schema.Boolean
   })
 )

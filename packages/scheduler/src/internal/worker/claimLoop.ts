@@ -8,16 +8,16 @@ import * as KindName from "../kindName.ts"
 import type { ClaimOptions } from "../requests.ts"
 import { openKinds } from "./openKinds.ts"
 import { selectionOf } from "./selection.ts"
-import { logFailure, type Settings } from "./settings.ts"
+import { kindsOf, logFailure, type Settings } from "./settings.ts"
 import type { WorkerParts } from "./workerParts.ts"
 
 /**
  * Creates the loop. One fiber claims for the whole worker, so that a set collects while the
- * previous one is claimed. It sleeps while no job is queued, until a wake-up or a poll.
+ * previous one is claimed. It sleeps while no job is queued, until a wake-up for its kinds or a poll.
  */
 export const makeClaimLoop = Effect.fnUntraced(
   function*(settings: Settings, { alone, idle, lease, leasing, running, start }: WorkerParts) {
-    const wakeup = yield* (yield* Wakeup).subscribe
+    const wakeup = yield* (yield* Wakeup).subscribeTo(kindsOf(settings))
     const claimJobs = yield* makeClaim(settings)
     let leftOut = false
     // An ended job may make room in a pool or for a group whose queued jobs the last claim left out.

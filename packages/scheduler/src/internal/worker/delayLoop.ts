@@ -2,6 +2,7 @@
 import { Duration, Effect, Option, Random } from "effect"
 import { Scheduler } from "../../Scheduler.ts"
 import { Wakeup } from "../../Wakeup.ts"
+import * as KindName from "../kindName.ts"
 import { logFailure, type Settings } from "./settings.ts"
 import type { WorkerParts } from "./workerParts.ts"
 
@@ -11,7 +12,7 @@ import type { WorkerParts } from "./workerParts.ts"
  */
 export const makeDelayLoop = Effect.fnUntraced(function*(settings: Settings, { lease }: Pick<WorkerParts, "lease">) {
   const scheduler = yield* Scheduler
-  const wakeup = yield* (yield* Wakeup).subscribe
+  const wakeup = yield* (yield* Wakeup).subscribeTo([KindName.delayed])
 
   /** Returns the time until the next job is due. */
   const look = Effect.gen(function*() {
@@ -41,7 +42,7 @@ export const makeDelayLoop = Effect.fnUntraced(function*(settings: Settings, { l
 // internal
 // -----------------------------------------------------------------------------
 
-/** Minimum time between looks, since most wake-ups announce other jobs. */
+/** Minimum time between looks, since most wake-ups announce jobs that are due later. */
 const pause = Duration.millis(100)
 
 /** Maximum delay of a look at a due job, in milliseconds. */
