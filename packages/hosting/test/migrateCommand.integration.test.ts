@@ -87,7 +87,7 @@ it.live(
       const written = yield* open
       const absent = yield* call(["status", "ledger", "--schema", schema], written.url)
       assert.deepInclude(absent, { exitCode: 3, stderr: "" })
-      assert.match(absent.stdout, /^PACKAGE +DATABASE +PACKAGE HAS +STATE\nledger +0 +5 +not installed\n$/)
+      assert.match(absent.stdout, /^PACKAGE +DATABASE +PACKAGE HAS +STATE\nledger +0 +6 +not installed\n$/)
       const { stdout: sql } = yield* call(["sql", ...packages, "--schema", schema])
       // Several statements in one text are one transaction.
       yield* written.query(sql)
