@@ -46,7 +46,11 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
         "serves the metrics and the readiness of a worker",
         "explains why the listener for operators cannot be opened"
       )
-    ]
+    ],
+    "Each of several": test("acceptance/test/processes.integration.test.ts")(
+      "handles requests in each, and replaces a process that is killed, whose job continues",
+      "does not start if a process cannot"
+    )
   },
   "access": {
     "Every request to": [
