@@ -25,9 +25,9 @@ export const connectionsMax = {
 }
 
 /**
- * Makes a server with a maximum number of open connections, and a function that ends its connections: immediately, or with the response in progress. `server.close`
- * alone would wait for connections without a request until they time out, and for those that become idle later for
- * `keepAliveTimeout`. Default: `times`.
+ * Makes a server with a maximum number of open connections, and a function that ends its connections: immediately, or with
+ * the response in progress. `server.close` alone would wait for connections without a request until they time out, and for
+ * those that become idle later for `keepAliveTimeout`. Default: `times`.
  */
 export const make = (max: number, ofServer = times) => {
   const server = createLimited(max, optionsOf(ofServer))
