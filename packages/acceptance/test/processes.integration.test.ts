@@ -1,5 +1,6 @@
 /** A server of several processes: they share its port, replace one another, and stop together. */
 import { assert, describe, it } from "@effect/vitest"
+import { FreePort } from "@kinora/testkit"
 import { Effect, Schedule } from "effect"
 import { connect } from "node:net"
 import * as Books from "../src/Books.ts"
@@ -122,18 +123,21 @@ describe.concurrent("a server of several processes", { timeout: 600_000 }, () =>
 
   it.live("does not start if a process cannot", () =>
     Effect.gen(function*() {
-      const taken = yield* start
-      const { port } = new URL(taken.server.processes[1]?.operatorUrl ?? "")
+      const port = yield* Effect.promise(() => FreePort.find(2))
+      yield* Effect.acquireRelease(
+        Effect.promise(() => FreePort.take(port + 1)),
+        (server) => Effect.sync(() => server.close())
+      )
       const { environment } = yield* makeSite("Postgres")
       const error = yield* Effect.flip(Program.startServer({
         ...environment,
         KINORA_PROCESSES: "2",
-        KINORA_ADMIN_PORT: String(Number(port) - 1)
+        KINORA_ADMIN_PORT: String(port)
       }))
       assert.strictEqual(error._tag, "NotReady")
       const { code, stderr } = error.ended
       assert.strictEqual(code, 1)
-      assert.include(stderr, `port ${port} of 127.0.0.1 is in use`)
+      assert.include(stderr, `port ${port + 1} of 127.0.0.1 is in use`)
       assert.include(stderr, "Process 2 did not start: it ended with code 1")
     }))
 })

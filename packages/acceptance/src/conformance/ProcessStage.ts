@@ -136,7 +136,7 @@ const startSecond = Effect.fnUntraced(
 /** Starts another server behind the base URL of the first, as behind one load balancer. Returns it with its own address. */
 const startBeside = Effect.fnUntraced(
   function*(first: Program.Server, environment: Readonly<Record<string, string>>) {
-    const port = yield* Effect.promise(FreePort.find)
+    const port = yield* Effect.promise(() => FreePort.find())
     const server = yield* Program.startServer({
       ...environment,
       KINORA_BASE_URL: first.baseUrl,

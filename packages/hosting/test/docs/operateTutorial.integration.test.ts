@@ -34,7 +34,7 @@ const workspace = Effect.acquireRelease(
   (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
 )
 
-const freePort = Effect.map(Effect.promise(FreePort.find), String)
+const freePort = Effect.map(Effect.promise(() => FreePort.find()), String)
 
 /** Puts the last printed value of a kind in place of `gen_…`, as the reader of the page does. */
 const completed = (command: string, printed: string) =>
