@@ -41,9 +41,17 @@ export const explained = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
 const messageOf = (error: unknown): string => {
   if (ApiError.isApiError(error)) return `${error.message} (${error._tag})`
   if (HttpClientError.isHttpClientError(error)) {
-    return error.response === undefined
-      ? `The service at ${error.request.url} does not respond; check the URL, and that the service runs.`
-      : `The response is not one of a Kinora service (HTTP ${error.response.status}); check the URL.`
+    const { request: { url }, response } = error
+    if (response === undefined) {
+      return `The service at ${url} does not respond; check the URL, and that the service runs.`
+    }
+    // A path of the operator API that exists returns an error of this API.
+    return response.status === 404
+      ? `There is no operator API at ${
+        new URL(url).origin
+      }; set KINORA_ADMIN_URL, or admin_url of the profile, to the ` +
+        "address that the server prints as Operator."
+      : `The response is not one of a Kinora service (HTTP ${response.status}); check the URL.`
   }
   if (Schema.isSchemaError(error)) return "The response is not one of a Kinora service of this version; check the URL."
   return error instanceof Error ? error.message : String(error)

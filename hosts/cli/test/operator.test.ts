@@ -370,6 +370,7 @@ it.effect("exits with 1 if the service rejects the command, with 2 for a wrong c
     const { env, host, run } = yield* Terminal.make()
     const fetch: typeof globalThis.fetch = (input, init) => host.fetch(input, { ...init, apiKey: null })
     const taken = ["account", "create", "taken@example.com"]
+    const notFound = async () => Response.json({ error: { code: "not_found" } }, { status: 404 })
     yield* run(...taken)
     const { KINORA_ADMIN_TOKEN: _, ...withoutToken } = env
     const cases: ReadonlyArray<readonly [code: number, text: string, outcome: Effect.Effect<Terminal.Outcome>]> = [
@@ -381,6 +382,11 @@ it.effect("exits with 1 if the service rejects the command, with 2 for a wrong c
       [1, "not a URL", Terminal.runWith(["account", "list"], { ...env, KINORA_URL: "kinora" }, fetch)],
       [1, "does not respond", Terminal.runWith(["account", "list"], { ...env, KINORA_URL: "http://127.0.0.1:1" })],
       [1, "not one of a Kinora service", Terminal.runWith(["account", "list"], env, async () => new Response("<p>"))],
+      [
+        1,
+        "KINORA_ADMIN_URL",
+        Terminal.runWith(["account", "create", "new@example.com"], { ...env, KINORA_URL: "http://a.example" }, notFound)
+      ],
       [1, "not an amount", run("wallet", "deposit", host.account.id, "1.005")],
       [2, "acount", run("acount")],
       [2, "email", run("account", "create")],

@@ -57,12 +57,14 @@ const operatorText = ({ operatorUrl }: Ready, { adminToken }: Settings.Settings)
     onSome: (url) => `${url} (/readyz, /metrics${adminToken === undefined ? "" : ", /admin/v1"})`
   })
 
-const keyText = ({ apiKey }: Ready, { demoAccount }: Settings.Settings): string =>
+const keyText = ({ apiKey }: Ready, { adminToken, demoAccount }: Settings.Settings): string =>
   Option.match(apiKey, {
     onNone: () =>
       demoAccount
         ? "printed by the host that created the demo account, at its first start"
-        : "none: the demo account is disabled; create an account with the admin API",
+        : `none: ${
+          adminToken === undefined ? "set KINORA_ADMIN_TOKEN, and " : ""
+        }create an account (kinora account create)`,
     onSome: (key) => `${Redacted.value(key)} (demo account: Studio pro, 1,000 credits)`
   })
 

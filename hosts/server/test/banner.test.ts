@@ -68,6 +68,28 @@ it.effect("shows the sign-in links in the page only, and none if nobody reads it
     assert.include(yield* pageOf(SignInLinks.none, { KINORA_CONSOLE: "false" }), "Console    off")
   }))
 
+it.effect("shows how a first account is created if there is no demo account", () =>
+  Effect.gen(function*() {
+    const keyOf = Effect.fnUntraced(function*(environment: Readonly<Record<string, string>>) {
+      const page = banner.page({
+        baseUrl: "http://127.0.0.1:4747",
+        operatorUrl: Option.none(),
+        apiKey: Option.none(),
+        signInLinks: SignInLinks.none,
+        models: []
+      }, yield* Settings.load({ KINORA_DEMO_ACCOUNT: "false", ...environment }))
+      return /API key +(.*)/.exec(page)?.[1]
+    })
+    assert.strictEqual(
+      yield* keyOf({}),
+      "none: set KINORA_ADMIN_TOKEN, and create an account (kinora account create)"
+    )
+    assert.strictEqual(
+      yield* keyOf({ KINORA_ADMIN_TOKEN: "a".repeat(32) }),
+      "none: create an account (kinora account create)"
+    )
+  }))
+
 it("joins the output of several processes", () => {
   const ready = (pid: number, operator_url: string | null) => ({
     pid,

@@ -21,6 +21,7 @@ export const start = async (
 ): Promise<EmbeddedPostgres> => {
   const port = await FreePort.find()
   const EmbeddedPostgres = await load()
+  const log: Array<string> = []
   const postgres = new EmbeddedPostgres({
     databaseDir: join(directory, "postgres"),
     port,
@@ -30,10 +31,16 @@ export const start = async (
     // The server refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
     postgresFlags: Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-    onLog: () => {}
+    onLog: (message) => {
+      log.push(message)
+      log.splice(0, log.length - logMax)
+    }
   })
   await postgres.initialise()
-  await postgres.start()
+  // Rejects with `undefined` if the server ends.
+  await postgres.start().catch(() => {
+    throw new Error(`Postgres does not start:\n${log.join("\n")}`)
+  })
   const urlOf = (database: string) => `postgres://postgres:postgres@127.0.0.1:${port}/${database}`
   return {
     url: urlOf("postgres"),
@@ -60,3 +67,10 @@ export const load = async () => {
   for (const hook of process.listeners("exit")) if (!exit.includes(hook)) process.off("exit", hook)
   return EmbeddedPostgres
 }
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+/** Number of last messages that the error of a server which does not start has. */
+const logMax = 3
