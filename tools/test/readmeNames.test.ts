@@ -4,16 +4,22 @@ import { join } from "node:path"
 import { assert, it } from "vitest"
 import { publicPackages, root } from "./publicPackages.ts"
 
-it("every README lists all modules of its index with all their names", async () => {
+it("every README lists all modules of its index with all their names, and the names of an index without modules", async () => {
   const missing: Array<string> = []
   for (const { directory, manifest: { name } } of await publicPackages()) {
     // The hosts are programs. Their READMEs describe how to use them.
     if (!directory.startsWith(join(root, "packages"))) continue
     const index = await readFile(join(directory, "src/index.ts"), "utf8").catch(() => "")
     const modules = Array.from(index.matchAll(/^export \* as (\w+) from "\.\/(.+)"$/gm))
-    // The client has one flat namespace, which its own test covers.
-    if (modules.length === 0) continue
+    const flat = Array.from(index.matchAll(/^export (?:type )?\* from "\.\/(.+)"$/gm), ([, path = ""]) => path)
     const api = sectionOf(await readFile(join(directory, "README.md"), "utf8"))
+    // Names without a namespace can be anywhere in the section.
+    for (const path of flat) {
+      const exported = namesIn(await readFile(join(directory, "src", path), "utf8"))
+      missing.push(
+        ...exported.filter(({ name }) => !new RegExp(`\`${name}\\b`).test(api)).map((one) => `${name}: ${one.name}`)
+      )
+    }
     for (const [, module = "", path = ""] of modules) {
       const entry = entryOf(api, module)
       const exported = namesIn(await readFile(join(directory, "src", path), "utf8"))

@@ -1,6 +1,6 @@
 /** The server: serves the HTTP interface, runs jobs and sends webhooks. */
 import { Catalog, type Model } from "@kinora/catalog"
-import { DemoAccount, Host, OperatorListener, type Settings, SignInLinks } from "@kinora/hosting"
+import { DemoAccount, Host, Http, OperatorListener, type Settings, SignInLinks } from "@kinora/hosting"
 import { Effect, Option, type Redacted } from "effect"
 
 /** State of a server that accepts requests. */
@@ -12,6 +12,8 @@ export interface Ready {
   readonly apiKey: Option.Option<Redacted.Redacted>
   /** Sign-in links for the person who has started the server; none if nobody reads its output. */
   readonly signInLinks: SignInLinks.StartLinks
+  /** Whether the files of the console are built. */
+  readonly isConsoleBuilt: boolean
   /** Models on sale. */
   readonly models: ReadonlyArray<Model.Model>
 }
@@ -35,9 +37,10 @@ export const layer = (
       const { list: models } = yield* Catalog.Catalog
       const operatorUrl = yield* OperatorListener.OperatorOrigin
       const baseUrl = settings.baseUrl ?? listening
-      const signInLinks = isInteractive
+      const isConsoleBuilt = Http.isConsoleBuilt()
+      const signInLinks = isInteractive && isConsoleBuilt
         ? yield* SignInLinks.make({ settings, clientUrl: baseUrl, operatorUrl, apiKey })
         : SignInLinks.none
-      yield* onReady({ baseUrl, operatorUrl, apiKey, signInLinks, models })
+      yield* onReady({ baseUrl, operatorUrl, apiKey, signInLinks, isConsoleBuilt, models })
     })
   )

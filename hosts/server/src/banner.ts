@@ -69,10 +69,11 @@ const keyText = ({ apiKey }: Ready, { adminToken, demoAccount }: Settings.Settin
   })
 
 const consoleText = (
-  { baseUrl, signInLinks: { account, operator } }: Ready,
+  { baseUrl, isConsoleBuilt, signInLinks: { account, operator } }: Ready,
   { console }: Settings.Settings
 ): string => {
   if (!console) return "off"
+  if (!isConsoleBuilt) return "not built: run `npm run build -w @kinora/console`, and restart the server"
   const links = [
     ...Option.toArray(Option.map(account, (url) => `${url} (demo account)`)),
     ...Option.toArray(Option.map(operator, (url) => `${url} (operator)`))

@@ -14,6 +14,7 @@ const exampleOf = Effect.fnUntraced(function*(models: ReadonlyArray<Model.ModelI
     operatorUrl: Option.none(),
     apiKey: Option.map(Option.fromNullOr(key), (text) => Redacted.make(text)),
     signInLinks: SignInLinks.none,
+    isConsoleBuilt: true,
     models: yield* Effect.fromResult(Catalog.parse(models))
   }, yield* Settings.load({}))
   return /-d '(.*)'/.exec(page)?.[1]
@@ -41,17 +42,19 @@ it.effect("shows no request without a key, and without a model that starts from 
     assert.isUndefined(yield* exampleOf([{ ...motion, capabilities: ["image_to_video"] }]))
   }))
 
-it.effect("shows the sign-in links in the page only, and none if nobody reads it", () =>
+it.effect("shows the sign-in links in the page only, none if nobody reads it, and no address of a console that is not built", () =>
   Effect.gen(function*() {
     const pageOf = Effect.fnUntraced(function*(
       signInLinks: SignInLinks.StartLinks,
-      environment: Readonly<Record<string, string>> = {}
+      environment: Readonly<Record<string, string>> = {},
+      isConsoleBuilt = true
     ) {
       const ready = {
         baseUrl: "http://127.0.0.1:4747",
         operatorUrl: Option.none(),
         apiKey: Option.none(),
         signInLinks,
+        isConsoleBuilt,
         models: []
       }
       assert.notInclude(JSON.stringify(banner.json(ready)), "code")
@@ -66,6 +69,10 @@ it.effect("shows the sign-in links in the page only, and none if nobody reads it
     assert.include(page, "http://127.0.0.1:4747/console/#code=2 (operator)")
     assert.include(yield* pageOf(SignInLinks.none), "Console    http://127.0.0.1:4747/console/ (links: ")
     assert.include(yield* pageOf(SignInLinks.none, { KINORA_CONSOLE: "false" }), "Console    off")
+    // As after `npm ci --omit=dev`, where every page of the console returns 503.
+    const unbuilt = yield* pageOf(SignInLinks.none, {}, false)
+    assert.include(unbuilt, "Console    not built: run `npm run build -w @kinora/console`")
+    assert.notInclude(unbuilt, "/console/")
   }))
 
 it.effect("shows how a first account is created if there is no demo account", () =>

@@ -1,28 +1,12 @@
 /** Keys belong to the transaction of their caller, whoever opened it. */
 import { assert, layer } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
+import type { UnitOfWork } from "@kinora/persistence"
+import { transactions } from "@kinora/persistence/testing"
 import { Effect, Exit, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { ApiKeyStore } from "../src/ApiKeyStore.ts"
 import { isKnown, makeHost, makeKey, makeOwner } from "../src/internal/contract/hosts.ts"
-
-/** Runs an effect in a transaction. */
-type InTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, never, R>
-
-/** The ways to open a transaction. */
-const transactions: Readonly<
-  Record<string, Effect.Effect<InTransaction, never, SqlClient.SqlClient | UnitOfWork.UnitOfWork>>
-> = {
-  "sql.withTransaction": Effect.map(
-    SqlClient.SqlClient,
-    (sql): InTransaction => (effect) => Effect.orDie(sql.withTransaction(effect))
-  ),
-  "UnitOfWork.atomically": Effect.map(
-    UnitOfWork.UnitOfWork,
-    ({ atomically }): InTransaction => (effect) => Effect.orDie(atomically(effect))
-  )
-}
 
 /** Every fourth caller rolls back. */
 const isRolledBack = (n: number) => n % 4 === 0

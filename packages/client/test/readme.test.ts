@@ -74,24 +74,3 @@ it("shows the examples in the README", async () => {
     assert.include(readme, await read(`../example/${example}.ts`))
   }
 })
-
-it("lists every public name in the README", async () => {
-  const modules = [
-    "Calls",
-    "Generations",
-    "Kinora",
-    "KinoraClient",
-    "KinoraError",
-    "Options",
-    "Result",
-    "Uploads",
-    "Wire"
-  ]
-  const sources = await Promise.all(modules.map((module) => read(`../src/${module}.ts`)))
-  const names = sources.flatMap((source) =>
-    Array.from(source.matchAll(/^export (?:abstract )?(?:class|const|interface|type) (\w+)/gm), ([, name]) => name)
-  )
-  const readme = await read("../README.md")
-  const listed = new Set(Array.from(readme.slice(readme.indexOf("## API")).matchAll(/`(\w+)/g), ([, name]) => name))
-  assert.deepStrictEqual(names.filter((name) => !listed.has(name)), [])
-})

@@ -1,30 +1,14 @@
 /** Folded calls inside transactions of their callers. */
 import { assert, layer } from "@effect/vitest"
 import { Ledger } from "@kinora/ledger"
-import { Rows, UnitOfWork } from "@kinora/persistence"
+import { Rows } from "@kinora/persistence"
+import { transactions } from "@kinora/persistence/testing"
 import { Scheduler } from "@kinora/scheduler"
 import { Effect, type Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Generation, GenerationId } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
 import { type layerSql, openAccount, request } from "./Assembly.ts"
-
-/** Runs an effect in a transaction. */
-type InTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, never, R>
-
-/** The ways to open a transaction. */
-const transactions: Readonly<
-  Record<string, Effect.Effect<InTransaction, never, SqlClient.SqlClient | UnitOfWork.UnitOfWork>>
-> = {
-  "sql.withTransaction": Effect.map(
-    SqlClient.SqlClient,
-    (sql): InTransaction => (effect) => Effect.orDie(sql.withTransaction(effect))
-  ),
-  "UnitOfWork.atomically": Effect.map(
-    UnitOfWork.UnitOfWork,
-    ({ atomically }): InTransaction => (effect) => Effect.orDie(atomically(effect))
-  )
-}
 
 const calls = 120
 const accountsCount = 6

@@ -4,6 +4,22 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
+/** Names of what hosts create in the directory. */
+export const entries = {
+  /** The embedded database. */
+  database: "database",
+  /** Prevents a second process from opening the embedded database. */
+  lock: "kinora.lock",
+  /** Results and images. */
+  files: "files",
+  /** The key that signs content URLs. */
+  urlSigningKey: "url-signing-key",
+  /** The key that encrypts the secrets of webhook endpoints. */
+  webhookKey: "webhook-key",
+  /** The key of the demo account. */
+  demoAccount: "demo-account.json"
+} as const
+
 /** Another process uses the directory. */
 export class DataDirectoryInUse extends Data.TaggedError("DataDirectoryInUse")<{ readonly path: string }> {
   override get message(): string {
@@ -67,7 +83,7 @@ export const acquire = Effect.fn("DataDirectory.acquire")(function*(path: string
   yield* Effect.acquireRelease(
     Effect.try({
       try: () => {
-        const lock = new DatabaseSync(join(directory, "kinora.lock"))
+        const lock = new DatabaseSync(join(directory, entries.lock))
         try {
           lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
         } catch (error) {
@@ -98,7 +114,7 @@ const makeSync = (path: string) => {
     const exposed = (reason: string) => new DataDirectoryExposed({ path, mode: mode & 0o777, reason })
     if (user !== 0 && user !== uid) throw exposed("belongs to another user")
     // A directory of the system that was named by mistake must not be closed to its users.
-    const foreign = readdirSync(directory).find((name) => !ownEntries.test(name))
+    const foreign = readdirSync(directory).find((name) => !isOwn(name))
     if (foreign !== undefined) throw exposed(`contains other files, such as ${foreign}`)
     // First, so that nobody opens a file while the others are closed.
     chmodSync(directory, mode & ~ofOthers & permissions)
@@ -107,8 +123,13 @@ const makeSync = (path: string) => {
   return { directory, wasOpen }
 }
 
-/** Names of everything that hosts create in the directory, and what file systems have. */
-const ownEntries = /^(database|files|kinora\.lock.*|(url-signing|webhook)-key(\..+)?|demo-account\.json|lost\+found)$/
+/** `lost+found` is a directory of the file system. */
+const ownNames: ReadonlySet<string> = new Set([...Object.values(entries), "lost+found"])
+
+/** SQLite has files beside the lock, and a crash can leave the draft of a key beside the key. */
+const ownBeginnings = [entries.lock, `${entries.urlSigningKey}.`, `${entries.webhookKey}.`]
+
+const isOwn = (name: string) => ownNames.has(name) || ownBeginnings.some((beginning) => name.startsWith(beginning))
 
 const permissions = 0o7777
 

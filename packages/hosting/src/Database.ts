@@ -6,6 +6,7 @@ import { PgliteClient } from "@kinora/pglite"
 import { Context, Data, Duration, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { join } from "node:path"
+import * as DataDirectory from "./DataDirectory.ts"
 import * as MigrationClient from "./internal/database/migrationClient.ts"
 import * as ResponsiveSockets from "./internal/database/responsiveSockets.ts"
 
@@ -73,7 +74,7 @@ export const layer = (
   options: DatabaseOptions
 ): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, DatabaseUnavailable> =>
   options.url === undefined
-    ? connected(PgliteClient.layer({ dataDirectory: join(options.dataDirectory, "database") }))
+    ? connected(PgliteClient.layer({ dataDirectory: join(options.dataDirectory, DataDirectory.entries.database) }))
     : layerPostgres(options.url, options)
 
 /**

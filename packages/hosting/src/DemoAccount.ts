@@ -6,6 +6,7 @@ import { DateTime, Effect, Option, Redacted, Schema } from "effect"
 import { chmodSync, writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import * as DataDirectory from "./DataDirectory.ts"
 
 /** Initial credits. */
 const credits = 1_000
@@ -20,7 +21,7 @@ const email = "demo@example.com"
  */
 export const ensure = Effect.fn("DemoAccount.ensure")(function*(dataDirectory: string) {
   const accounts = yield* Accounts.Accounts
-  const path = join(dataDirectory, "demo-account.json")
+  const path = join(dataDirectory, DataDirectory.entries.demoAccount)
   const kept = yield* readKey(path)
   if (Option.isSome(kept) && Option.isSome(yield* accounts.authenticate(kept.value))) return kept
   if (Option.isSome(yield* accounts.findByEmail(email))) return Option.none()

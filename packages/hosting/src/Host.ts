@@ -239,7 +239,7 @@ const workerOf = ({ jobGrace, jobLease, media, resultTtl, workerModels, workerRe
 const layerFiles = ({ dataDirectory, partialFileAge, partialFileInterval, storageSilence }: Settings) =>
   ResponsiveBlobStore.layer({ silenceMax: storageSilence }).pipe(
     Layer.provide(FileBlobStore.layer({
-      directory: join(dataDirectory, "files"),
+      directory: join(dataDirectory, DataDirectory.entries.files),
       // Players ask for one range after the other.
       keepOpen: "1 second",
       partialAgeMax: partialFileAge,

@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import * as Database from "./Database.ts"
 import * as Disk from "./internal/disk.ts"
 import * as NodeServer from "./internal/nodeServer.ts"
-import { findConsole, findReference } from "./internal/pageDirectories.ts"
+import { findConsole, findReference, isBuilt } from "./internal/pageDirectories.ts"
 import * as RejectedConnections from "./internal/rejectedConnections.ts"
 import * as RequestContext from "./internal/requestContext.ts"
 import * as ResponseWriter from "./internal/responseWriter.ts"
@@ -40,6 +40,9 @@ export interface HttpOptions extends OperatorListener.Address {
   /** Runs when the server begins to stop, in parallel to the last requests. Must return quickly. */
   readonly onStop?: Effect.Effect<void> | undefined
 }
+
+/** Returns whether a server of this installation can show the console: its files are built. */
+export const isConsoleBuilt = (): boolean => isBuilt(findConsole())
 
 /** Returns the interface options of a host's settings. */
 export const interfaceOf = (settings: Settings): InterfaceOptions => ({

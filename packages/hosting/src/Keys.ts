@@ -5,6 +5,7 @@ import { Base64Url } from "effect/encoding"
 import { randomUUID } from "node:crypto"
 import { link, readFile, unlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import * as DataDirectory from "./DataDirectory.ts"
 import type { Settings } from "./Settings.ts"
 
 /** At least one key. The first signs or encrypts, all verify or decrypt. */
@@ -18,23 +19,27 @@ export type KeySettings = Pick<Settings, "databaseUrl" | "dataDirectory" | "urlS
  * send webhooks need the same keys: configure them, or share the data directory.
  */
 export const urlSigning = (settings: KeySettings) =>
-  resolve(settings.urlSigningKeys, settings, { file: urlSigningFile, variable: "KINORA_URL_SIGNING_KEYS" })
+  resolve(settings.urlSigningKeys, settings, {
+    file: DataDirectory.entries.urlSigningKey,
+    variable: "KINORA_URL_SIGNING_KEYS"
+  })
 
 /** Returns the keys that sign content URLs, unless a start would generate one. */
 export const findUrlSigning = ({ dataDirectory, urlSigningKeys: [first, ...others] }: KeySettings) =>
   first === undefined
-    ? Effect.map(Effect.option(Effect.tryPromise(() => read(dataDirectory, urlSigningFile))), Option.map(keysOf))
+    ? Effect.map(
+      Effect.option(Effect.tryPromise(() => read(dataDirectory, DataDirectory.entries.urlSigningKey))),
+      Option.map(keysOf)
+    )
     : Effect.succeedSome<Keys>([first, ...others])
 
 /** Returns the keys that encrypt the secrets of webhook endpoints. All processes on a database need the same keys. */
 export const webhooks = (settings: KeySettings) =>
-  resolve(settings.webhookKeys, settings, { file: "webhook-key", variable: "KINORA_WEBHOOK_KEYS" })
+  resolve(settings.webhookKeys, settings, { file: DataDirectory.entries.webhookKey, variable: "KINORA_WEBHOOK_KEYS" })
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-const urlSigningFile = "url-signing-key"
 
 /** Length of a generated key, in bytes. */
 const keyBytes = 32

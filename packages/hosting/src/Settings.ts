@@ -18,16 +18,16 @@ import { mediaOf } from "./internal/settings/media.ts"
 import { processesOf } from "./internal/settings/processes.ts"
 import { proxyUserHeaderOf } from "./internal/settings/proxyUser.ts"
 import { isPublic } from "./internal/settings/publicAddress.ts"
-import { effectiveOf, type EffectiveSetting, type Environment, readAll } from "./internal/settings/reading.ts"
 import { retentionOf } from "./internal/settings/retention.ts"
 import { sectionOf } from "./internal/settings/sections.ts"
 import { sessionsOf } from "./internal/settings/sessions.ts"
+import { effectiveOf, type EffectiveSetting, type Environment, readAll } from "./internal/settings/settingValues.ts"
 import { stripeOf } from "./internal/settings/stripe.ts"
 import type { Section } from "./internal/settings/variables.ts"
 import type { Retention } from "./Work.ts"
 
 export { InvalidSettings, type SettingsProblem } from "./internal/settings/problems.ts"
-export type { EffectiveSetting } from "./internal/settings/reading.ts"
+export type { EffectiveSetting } from "./internal/settings/settingValues.ts"
 export type { Section } from "./internal/settings/variables.ts"
 
 /** The settings of a host. */

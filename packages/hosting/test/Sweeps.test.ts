@@ -1,15 +1,8 @@
 import { assert, it } from "@effect/vitest"
-import { Accounts } from "@kinora/accounts"
-import { AccountDeletion, Checkouts, GenerationSweep, PlanRenewal } from "@kinora/generations"
-import { Idempotency } from "@kinora/idempotency"
-import { Ledger } from "@kinora/ledger"
-import { AuditLog } from "@kinora/operators"
-import { Payments } from "@kinora/payments"
+import { PlanRenewal } from "@kinora/generations"
 import { Sweep } from "@kinora/persistence"
-import { Budget, Places, RateLimit } from "@kinora/rate-limit"
-import { Sessions } from "@kinora/sessions"
 import { BlobStore, UrlSigner } from "@kinora/storage"
-import { Transport, Webhooks } from "@kinora/webhooks"
+import { Transport } from "@kinora/webhooks"
 import { Duration, Effect, Layer, Queue, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as Drivers from "../src/Drivers.ts"
@@ -19,34 +12,13 @@ import * as Services from "../src/Services.ts"
 import * as Stores from "../src/Stores.ts"
 import * as Webhook from "../src/Webhook.ts"
 import * as Work from "../src/Work.ts"
-
-const dies = () => Effect.die("A sweep ran")
-
-/** Services whose calls die. A sweep that pauses makes none. */
-const services = Layer.mergeAll(
-  Layer.mock(Accounts.Accounts)({
-    spending: { load: dies, save: dies, check: dies, budgetOf: dies, usedBy: dies, deleteOld: dies }
-  }),
-  Layer.mock(AuditLog.AuditLog)({}),
-  Layer.mock(AccountDeletion.AccountDeletion)({}),
-  Layer.mock(Checkouts.Checkouts)({}),
-  Layer.mock(Payments.Payments)({}),
-  Layer.mock(PlanRenewal.PlanRenewal)({}),
-  Layer.mock(GenerationSweep.GenerationSweep)({}),
-  Layer.mock(Ledger.Ledger)({ setMax: 1_000 }),
-  Layer.mock(Sessions.Sessions)({}),
-  Layer.mock(Webhooks.Webhooks)({}),
-  Layer.mock(Idempotency.Idempotency)({}),
-  Layer.mock(RateLimit.RateLimit)({}),
-  Layer.mock(Places.Places)({}),
-  Layer.mock(Budget.Budget)({})
-)
+import { sweptServices } from "./sweptServices.ts"
 
 it.effect("sweeps at these intervals", () =>
   Effect.gen(function*() {
     const intervals: Array<number> = []
     yield* Layer.build(Work.layerSweeps()).pipe(
-      Effect.provide(services),
+      Effect.provide(sweptServices),
       Effect.provideService(Sweep.Pause, (interval) =>
         Effect.andThen(
           Effect.sync(() => intervals.push(Duration.toSeconds(interval))),

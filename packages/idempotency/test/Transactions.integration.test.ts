@@ -1,6 +1,6 @@
 /** Claims and responses belong to the transaction of their caller, whoever opened it. */
 import { assert, layer } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
+import { type InTransaction, transactions } from "@kinora/persistence/testing"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Exit, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -13,17 +13,6 @@ import { fingerprintOf, requestOf } from "../src/internal/contract/requests.ts"
 import { again, completeRunning, first } from "../src/internal/contract/runningRequests.ts"
 import { layerWith as layerResponses, type Responses } from "../src/Responses.ts"
 import * as Backend from "./Backend.ts"
-
-type Transaction = <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, unknown>
-
-/** The two ways to open a transaction. */
-const transactions = [
-  ["sql.withTransaction", Effect.map(SqlClient.SqlClient, (sql): Transaction => (body) => sql.withTransaction(body))],
-  [
-    "atomically",
-    Effect.map(UnitOfWork.UnitOfWork, ({ atomically }): Transaction => (body) => atomically(body))
-  ]
-] as const
 
 /** Claims without keys, one per caller. */
 const makeClaims = (callers: number) =>
@@ -62,7 +51,7 @@ const claimed = Effect.fnUntraced(function*(claims: ReadonlyArray<Claim>) {
 /** Runs a caller per claim in a transaction that also inserts a row. Every fourth one rolls back. */
 const runAll = Effect.fnUntraced(function*(
   claims: ReadonlyArray<Claim>,
-  transaction: Transaction,
+  transaction: InTransaction,
   run: (claim: Claim, n: number) => Effect.Effect<unknown, unknown>
 ) {
   const rows = yield* makeRows
@@ -83,7 +72,7 @@ for (const [name, database, callers] of TestDatabase.all) {
       Layer.provideMerge(Layer.merge(Backend.over(database), SecureRandom.layerWebCrypto))
     )
   )(`Transactions (${name})`, (it) => {
-    for (const [transactionName, getTransaction] of transactions) {
+    for (const [transactionName, getTransaction] of Object.entries(transactions)) {
       it.effect(
         `once commits and rolls back with the rows of its caller in ${transactionName}`,
         () =>

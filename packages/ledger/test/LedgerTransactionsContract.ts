@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Rows, type StorageError, UnitOfWork } from "@kinora/persistence"
+import { Rows, type StorageError, type UnitOfWork } from "@kinora/persistence"
+import { transactions } from "@kinora/persistence/testing"
 import { Effect, type Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -32,18 +33,6 @@ const operations = {
     reference: string
   ) => Effect.Effect<unknown, LedgerError | StorageError.StorageError>
 >
-
-/** The ways to open a transaction. */
-const transactions = {
-  "sql.withTransaction": Effect.map(
-    SqlClient.SqlClient,
-    (sql) => <A, E>(effect: Effect.Effect<A, E>) => Effect.orDie(sql.withTransaction(effect))
-  ),
-  "UnitOfWork.atomically": Effect.map(
-    UnitOfWork.UnitOfWork,
-    ({ atomically }) => <A, E>(effect: Effect.Effect<A, E>) => Effect.orDie(atomically(effect))
-  )
-}
 
 /** The behaviour of single calls inside transactions of their callers. */
 export const suite = <E>(

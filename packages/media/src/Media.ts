@@ -8,9 +8,9 @@
  */
 import { Context, Effect, Layer, type Option, type Scope } from "effect"
 import * as Bounded from "./internal/Bounded.ts"
-import * as Decoder from "./internal/decoding/Decoder.ts"
-import type { Made } from "./internal/decoding/work.ts"
-import { confine } from "./internal/decoding/work.ts"
+import * as Decoder from "./internal/decoder/Decoder.ts"
+import type { Made } from "./internal/decoder/work.ts"
+import { confine } from "./internal/decoder/work.ts"
 import * as FirstFrame from "./internal/firstFrame.ts"
 import * as Inputs from "./internal/inputs.ts"
 import * as Probe from "./internal/probe/probe.ts"

@@ -20,10 +20,10 @@ export interface SweepOptions<R> {
 }
 
 /**
- * The pause between two sweeps. Override it where time does not pass by itself, for
- * example under a virtual clock. Default: sleeps for the interval, varied by a quarter.
+ * The pause between two sweeps, given the interval and the name of the sweep. Override it where time does not pass by itself,
+ * for example under a virtual clock. Default: sleeps for the interval, varied by a quarter.
  */
-export const Pause = Context.Reference<(interval: Duration.Input) => Effect.Effect<void>>(
+export const Pause = Context.Reference<(interval: Duration.Input, name: string) => Effect.Effect<void>>(
   "@kinora/persistence/Sweep/Pause",
   { defaultValue: () => sleepVaried }
 )
@@ -43,7 +43,7 @@ export const Deadline = Context.Reference<Duration.Input>("@kinora/persistence/S
 export const layer = <R>(options: SweepOptions<R>): Layer.Layer<never, never, R> =>
   Layer.effectDiscard(Effect.andThen(
     checkLimit(options),
-    Effect.forkScoped(Effect.forever(Effect.andThen(pause(options.interval), sweep(options))))
+    Effect.forkScoped(Effect.forever(Effect.andThen(pause(options), sweep(options))))
   ))
 
 /** Options for `layerAged`. */
@@ -87,7 +87,7 @@ const checkLimit = Effect.fnUntraced(function*<R>({ limit, limitMax, name }: Swe
   }
 })
 
-const pause = (interval: Duration.Input) => Effect.flatMap(Pause, (pause) => pause(interval))
+const pause = <R>({ interval, name }: SweepOptions<R>) => Effect.flatMap(Pause, (pause) => pause(interval, name))
 
 const sleepVaried = (interval: Duration.Input) =>
   Effect.flatMap(

@@ -10,6 +10,7 @@ import { registers } from "./internal/contract/contract.ts"
 import type { UnitOfWork } from "./UnitOfWork.ts"
 
 export { Cells } from "./internal/contract/cells.ts"
+export { type InTransaction, transactions } from "./internal/contract/transactions.ts"
 
 /**
  * Registers the tests of the contract. The layer is built once, and its cells have to be empty then. Units can run at the same

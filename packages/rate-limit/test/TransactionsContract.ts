@@ -1,27 +1,11 @@
 import { assert, layer } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
+import type { UnitOfWork } from "@kinora/persistence"
+import { type InTransaction, transactions } from "@kinora/persistence/testing"
 import * as TestTime from "@kinora/testkit/TestTime"
 import { Context, Effect, Exit, Layer, Queue, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { Budget, Places, RateLimit, RateLimitStore } from "../src/index.ts"
-
-/** Runs an effect in a transaction. */
-type InTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, never, R>
-
-/** The ways to open a transaction. */
-const transactions: Readonly<
-  Record<string, Effect.Effect<InTransaction, never, SqlClient.SqlClient | UnitOfWork.UnitOfWork>>
-> = {
-  "sql.withTransaction": Effect.map(
-    SqlClient.SqlClient,
-    (sql): InTransaction => (effect) => Effect.orDie(sql.withTransaction(effect))
-  ),
-  "UnitOfWork.atomically": Effect.map(
-    UnitOfWork.UnitOfWork,
-    ({ atomically }): InTransaction => (effect) => Effect.orDie(atomically(effect))
-  )
-}
 
 /** Every fourth caller rolls back. */
 const isRolledBack = (n: number) => n % 4 === 0

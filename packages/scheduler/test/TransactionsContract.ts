@@ -1,6 +1,6 @@
 /** Every folded operation belongs to the transaction of its caller, whoever opened it. */
 import { assert, layer } from "@effect/vitest"
-import { UnitOfWork } from "@kinora/persistence"
+import { transactions } from "@kinora/persistence/testing"
 import { Effect, Exit, type Layer, Queue, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeWorld } from "../src/internal/contract/world.ts"
@@ -15,7 +15,7 @@ const groupsCount = 4
 export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.SqlClient, E>, callers: number) => {
   const numbers = Array.from({ length: callers }, (_, n) => n)
   layer(backend)(`Transactions (${name})`, (it) => {
-    for (const [transactionName, getTransaction] of transactions) {
+    for (const [transactionName, getTransaction] of Object.entries(transactions)) {
       for (const [operation, prepare] of operations) {
         it.effect(
           `${operation} commits and rolls back with the rows of its caller in ${transactionName}`,
@@ -151,17 +151,6 @@ const existing = (world: World, numbers: Numbers) =>
 
 const ended = (world: World, numbers: Numbers) =>
   Effect.map(existing(world, numbers), (existing) => new Set(numbers.filter((n) => !existing.has(n))))
-
-type Transaction = <A, E>(body: Effect.Effect<A, E>) => Effect.Effect<A, unknown>
-
-/** The two ways to open a transaction. */
-const transactions = [
-  ["sql.withTransaction", Effect.map(SqlClient.SqlClient, (sql): Transaction => (body) => sql.withTransaction(body))],
-  [
-    "atomically",
-    Effect.map(UnitOfWork.UnitOfWork, ({ atomically }): Transaction => (body) => atomically(body))
-  ]
-] as const
 
 /** Each folded operation: how one of `numbers` runs it, and for which of them it was applied. */
 const operations = [

@@ -17,7 +17,7 @@ import * as Dependencies from "./internal/service/Dependencies.ts"
 import * as Endpoints from "./internal/service/endpoints.ts"
 import type { EndpointChange } from "./internal/service/endpoints.ts"
 import * as Events from "./internal/service/events.ts"
-import * as Failing from "./internal/service/failing.ts"
+import * as FailingEndpoints from "./internal/service/failingEndpoints.ts"
 import * as Forget from "./internal/service/forget.ts"
 import type { ForgetCommand } from "./internal/service/forget.ts"
 import type { WebhooksOptions } from "./internal/service/limits.ts"
@@ -158,7 +158,7 @@ export const make = Effect.fnUntraced(function*(options: WebhooksOptions) {
     ...Secrets.methods(dependencies),
     ...Events.methods(dependencies),
     ...Deliveries.methods(dependencies),
-    ...Failing.methods(dependencies),
+    ...FailingEndpoints.methods(dependencies),
     ...Forget.methods(dependencies)
   })
 })

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
-import { Rows, UnitOfWork } from "@kinora/persistence"
+import { Rows, type UnitOfWork } from "@kinora/persistence"
+import { transactions } from "@kinora/persistence/testing"
 import { DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { DeliveryId } from "../src/Delivery.ts"
@@ -10,18 +11,6 @@ import * as Settlements from "../src/internal/worker/Settlements.ts"
 import { layer as layerWebhooks, Webhooks } from "../src/Webhooks.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
 import { surroundings } from "./ServiceFixture.ts"
-
-/** The ways to open a transaction. */
-const transactions = {
-  "sql.withTransaction": Effect.map(
-    SqlClient.SqlClient,
-    (sql) => <A, E>(effect: Effect.Effect<A, E>) => Effect.orDie(sql.withTransaction(effect))
-  ),
-  "UnitOfWork.atomically": Effect.map(
-    UnitOfWork.UnitOfWork,
-    ({ atomically }) => <A, E>(effect: Effect.Effect<A, E>) => Effect.orDie(atomically(effect))
-  )
-}
 
 /** The behaviour of `publish` and of folded operations inside transactions of their callers. */
 export const suite = <E>(

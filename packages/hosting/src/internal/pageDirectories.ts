@@ -1,10 +1,15 @@
 /** The directories of the built console and of the built API reference. */
 import { Option } from "effect"
+import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 
 /** Returns the directory of the console. `undefined` if the package `@kinora/console` is not installed. */
 export const findConsole = (): string | undefined => find("web")
+
+/** Returns whether the console is built in this directory. */
+export const isBuilt = (directory: string | undefined): boolean =>
+  directory !== undefined && existsSync(join(directory, "index.html"))
 
 /** Returns the directory of the API reference. `undefined` if the package `@kinora/console` is not installed. */
 export const findReference = (): string | undefined => find("reference")

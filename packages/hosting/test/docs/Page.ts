@@ -35,6 +35,19 @@ export const expectTables = Effect.fnUntraced(function*(page: string, tables: Re
 export const expectFile = (file: string, content: string) =>
   Effect.promise(() => expect(content).toMatchFileSnapshot(pathOf(file)))
 
+/**
+ * Returns a row per name: the name, and the cells that the page has about it. Throws if a name has no cells, or if there are
+ * cells for a name that the code does not have.
+ */
+export const rowsOf = (
+  names: Iterable<string>,
+  cells: Readonly<Record<string, string | ReadonlyArray<string>>>
+): Table["rows"] => {
+  const known = Array.from(names)
+  expect(Object.keys(cells).toSorted()).toEqual(known.toSorted())
+  return known.map((name) => [code(name), ...[cells[name]!].flat()])
+}
+
 /** Formats an inline code span. An empty text stays empty. */
 export const code = (text: string) => text === "" ? "" : `\`${text}\``
 

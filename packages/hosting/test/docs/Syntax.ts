@@ -24,3 +24,12 @@ export const nameOf = (node: unknown): string => {
   if (node.type !== "MemberExpression") return ""
   return `${nameOf(node["object"])}.${nameOf(node["property"])}`
 }
+
+/** Returns the text of a literal. A template has `…` in place of its expressions. `undefined` for other nodes. */
+export const textOf = (node: unknown): string | undefined => {
+  if (!isNode(node)) return undefined
+  if (node.type === "Literal" && typeof node["value"] === "string") return node["value"]
+  if (node.type !== "TemplateLiteral") return undefined
+  const parts = node["quasis"] as ReadonlyArray<{ readonly value: { readonly cooked: string } }>
+  return parts.map(({ value }) => value.cooked).join("…")
+}

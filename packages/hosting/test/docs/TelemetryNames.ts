@@ -2,7 +2,7 @@
 import { readdir, readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { parseAst } from "rolldown/parseAst"
-import { isNode, nameOf, type Node, nodesIn } from "./Syntax.ts"
+import { isNode, nameOf, type Node, nodesIn, textOf } from "./Syntax.ts"
 
 /** A span. */
 interface SpanName {
@@ -69,15 +69,6 @@ const callsIn = (program: unknown): ReadonlyArray<Call> =>
     callee: nameOf(callee),
     args: args as ReadonlyArray<Node>
   }))
-
-/** The text of a literal. A template has `…` in place of its expressions. */
-const textOf = (node: unknown): string | undefined => {
-  if (!isNode(node)) return undefined
-  if (node.type === "Literal" && typeof node["value"] === "string") return node["value"]
-  if (node.type !== "TemplateLiteral") return undefined
-  const parts = node["quasis"] as ReadonlyArray<{ readonly value: { readonly cooked: string } }>
-  return parts.map(({ value }) => value.cooked).join("…")
-}
 
 /** The properties of an object literal. */
 const propertiesOf = (node: unknown): ReadonlyMap<string, unknown> =>

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Drivers from "../../src/Drivers.ts"
 import * as Settings from "../../src/Settings.ts"
+import * as tables from "./configurationTables.ts"
 import { code, expectFile, expectTables, read } from "./Page.ts"
 
 const page = "reference/configuration.md"
@@ -91,8 +92,9 @@ describe("docs/reference/kinora.config.schema.json", () => {
 })
 
 describe("docs/reference/configuration.md", () => {
-  it.effect("lists every setting and every field of a model", () =>
+  it.effect("lists every setting, and every field of the sections of the file", () =>
     expectTables(page, {
+      ...tables,
       settings: {
         head: ["variable", "key", "default", "value", "description"],
         rows: Settings.docs.map(({ about, default: fallback, expected, key, variable }) => [

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { FailureCode } from "@kinora/generations/Generation"
 import { AdminOpenApiDocument, ConsoleOpenApiDocument, ErrorCode, OpenApiDocument } from "@kinora/http-api"
 import { Effect } from "effect"
 import { code, expectTables, read } from "./Page.ts"
@@ -53,11 +52,21 @@ describe("docs/reference/errors.md", () => {
   })
 })
 
-describe("docs/reference/http-api.md", () => {
-  it.effect("lists every code of a failed job", () =>
-    Effect.gen(function*() {
-      const [table = ""] = /^\| `error\.code`.*?\n\n/ms.exec(yield* read("reference/http-api.md")) ?? []
-      const names = Array.from(table.matchAll(/^\| `(\w+)`/gm), ([, name = ""]) => name)
-      assert.sameMembers(names, [...FailureCode.literals])
-    }))
+describe("docs/reference", () => {
+  const definitions: Readonly<Record<string, ErrorCode.ErrorDefinition>> = {
+    ...ErrorCode.table,
+    ...ErrorCode.operatorTable,
+    ...ErrorCode.consoleTable
+  }
+
+  for (const page of ["http-api", "operator-api", "console-api", "limits", "webhooks"]) {
+    it.effect(`pairs every code with its status (${page}.md)`, () =>
+      Effect.gen(function*() {
+        const pairs = Array.from((yield* read(`reference/${page}.md`)).matchAll(/\b([45]\d{2}) `(\w+)`/g))
+        assert.isAbove(pairs.length, 0)
+        for (const [text, status, code = ""] of pairs) {
+          assert.strictEqual(definitions[code]?.status, Number(status), text)
+        }
+      }))
+  }
 })

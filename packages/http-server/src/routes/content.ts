@@ -10,8 +10,8 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { checkBlob } from "../middleware/blobs.ts"
 import * as DownloadLimits from "../middleware/downloadLimits.ts"
-import * as FileSending from "../middleware/fileSending.ts"
 import { answers } from "../middleware/refusals.ts"
+import * as SentFiles from "../middleware/sentFiles.ts"
 import { Suspensions } from "../middleware/suspensions.ts"
 import * as FileResponse from "../wire/fileResponse.ts"
 import * as EndpointGroup from "./endpointGroup.ts"
@@ -45,7 +45,7 @@ export const makeServe = Effect.fnUntraced(function*(options: HttpServerOptions)
   const blobs = yield* BlobStore.BlobStore
   const { admit } = yield* DownloadLimits.make(options)
   const generations = yield* Generations
-  const send = yield* FileSending.make(blobs, options)
+  const send = yield* SentFiles.make(blobs, options)
   const { isSuspended } = yield* Suspensions
 
   return (file: File) =>

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { MediaError } from "../MediaError.ts"
 import * as Turns from "../Turns.ts"
 import * as Bounded from "./Bounded.ts"
-import * as Decoder from "./decoding/Decoder.ts"
-import type { Made } from "./decoding/work.ts"
+import * as Decoder from "./decoder/Decoder.ts"
+import type { Made } from "./decoder/work.ts"
 
 /** Options for `make`. `MediaOptions` documents them. */
 export interface InputOptions {

@@ -1,7 +1,7 @@
 /** `drivers` of the configuration file: reads the entries and loads their modules. */
 import type { Problem } from "@kinora/generator/ServedModel"
 import { Effect, Redacted, Result } from "effect"
-import type { Environment } from "../settings/reading.ts"
+import type { Environment } from "../settings/settingValues.ts"
 import { isRecord, type Section, withVariables } from "../settings/variables.ts"
 import { type DriverModule, load as loadModule } from "./driverModule.ts"
 

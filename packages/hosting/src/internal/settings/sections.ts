@@ -2,7 +2,7 @@
 import { Redacted } from "effect"
 import { dirname, resolve } from "node:path"
 import type { ConfigFile } from "./configFile.ts"
-import type { Environment } from "./reading.ts"
+import type { Environment } from "./settingValues.ts"
 import type { Section } from "./variables.ts"
 
 /** Returns the section of a key, or `undefined` if the file has none. */

@@ -1,7 +1,7 @@
 /** `{ env: NAME }` in the configuration file. */
 import type { Problem } from "@kinora/generator/ServedModel"
 import type { Redacted } from "effect"
-import type { Environment } from "./reading.ts"
+import type { Environment } from "./settingValues.ts"
 
 /** A key of the configuration file whose content has a schema of its own. */
 export interface Section {

@@ -1,7 +1,7 @@
 /** The tests of all parts of the contract. */
 import { callbackOrderTests, callbackTests } from "./callbacks.ts"
 import { concurrentTests, isolationTests } from "./concurrency.ts"
-import { endedTests, nestedTests } from "./nesting.ts"
+import { endedTests, nestedTests } from "./nestedUnits.ts"
 import type { Register } from "./tests.ts"
 import { interruptionTests, unitTests } from "./units.ts"
 

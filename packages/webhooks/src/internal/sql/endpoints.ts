@@ -7,7 +7,7 @@ import { DateTime, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { EndpointId, type SealedSecret } from "../../Endpoint.ts"
 import type { EndpointRecord, WebhookStore } from "../../WebhookStore.ts"
-import * as Failing from "./failing.ts"
+import * as FailingEndpoints from "./failingEndpoints.ts"
 import * as WebhookRows from "./rows.ts"
 
 type Sql = SqlClient.SqlClient
@@ -36,9 +36,9 @@ export const methods = (sql: Sql, { atomically }: UnitOfWork["Service"]) => ({
   removeEndpoint: (id) => Effect.asVoid(markRemoved(sql, id)).pipe(mapSql("WebhookStore.removeEndpoint")),
   lockFailing: (after, limit) =>
     // Reads after the lock, so that an endpoint that was changed meanwhile is not one of them.
-    Failing.lock(sql, after, limit).pipe(
+    FailingEndpoints.lock(sql, after, limit).pipe(
       Effect.flatMap((locked) =>
-        locked.length === 0 ? Effect.succeed([]) : Failing.read(sql, after, locked.map(({ id }) => id))
+        locked.length === 0 ? Effect.succeed([]) : FailingEndpoints.read(sql, after, locked.map(({ id }) => id))
       ),
       atomically,
       Effect.map((rows) => rows.map(({ id, ...row }) => ({ ...row, id: EndpointId.fromUuid(id) }))),

@@ -4,7 +4,7 @@ import * as Rows from "@kinora/persistence/Rows"
 import type { SqlClient, Statement } from "effect/sql"
 import { DeliveryId } from "../../Delivery.ts"
 import type { Settlement } from "../../WebhookStore.ts"
-import * as Failing from "./failing.ts"
+import * as FailingEndpoints from "./failingEndpoints.ts"
 
 /**
  * Logs all sends, and applies the settlements whose claims still hold. Locks in the order of
@@ -30,7 +30,7 @@ export const settle = (
       ${selectFirstDisabled(sql)}
     ), logged AS (
       ${insertSends(sql)}
-    ), ${Failing.track(sql)}
+    ), ${FailingEndpoints.track(sql)}
     UPDATE webhooks_delivery AS delivery SET
       status = found.status,
       due_at = ${clock.now} + found.due_in * interval '1 millisecond',

@@ -1,4 +1,4 @@
-/** The messages between `DecodingProcesses` and a process. */
+/** The messages between `DecoderProcesses` and a process. */
 import { Schema } from "effect"
 import type { Work, WorkLimits } from "./work.ts"
 

@@ -14,7 +14,7 @@ import {
   UnsupportedFormat
 } from "../../MediaError.ts"
 import * as ImageContent from "../ImageContent.ts"
-import * as DecodingProcesses from "./DecodingProcesses.ts"
+import * as DecoderProcesses from "./DecoderProcesses.ts"
 import * as Work from "./work.ts"
 
 /** Limits of one decode. See `MediaOptions`. */
@@ -76,7 +76,7 @@ export const edit = (
 
 /** Makes the function that decodes in another process. `program` is the path of Node. */
 export const makeApart = Effect.fnUntraced(function*(program: string) {
-  const decodeApart = yield* DecodingProcesses.make(program)
+  const decodeApart = yield* DecoderProcesses.make(program)
   const decode: Decode = Effect.fnUntraced(function*(bytes, { bytesMax, pixelsMax, secondsMax }, work) {
     const order = { work, limits: { pixelsMax, secondsMax }, resultBytesMax: bytesMax }
     const { answer, data } = yield* Effect.mapError(
