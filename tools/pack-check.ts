@@ -33,7 +33,7 @@ Builds and packs all public packages, then checks each (or those named, with or 
             README says, or passes if it is a test
   program   each command of the package prints its help
   pages     of the console: a server that is installed from tarballs serves it
-  template  of pglite: a new database is a copy of the template in the tarball
+  template  of pglite and hosting: a new database is a copy of the template in the tarball
 
 Options:
   --json    one JSON document on standard output; progress goes to standard error
@@ -45,8 +45,11 @@ Exit code: 0 all passed, 1 a check failed, 2 wrong usage.
 /** The package that has files and no modules. */
 const consoleName = "@kinora/console"
 
-/** The package that has a template of databases. */
-const pgliteName = "@kinora/pglite"
+/** The packages that have a template of databases, with their checks. */
+const templates: ReadonlyMap<string, (directory: string) => Promise<ReadonlyArray<string>>> = new Map([
+  ["@kinora/pglite", packedTemplate.problemsOf],
+  ["@kinora/hosting", packedTemplate.problemsOfHosts]
+])
 
 interface Package extends Modules {
   readonly version: string
@@ -98,7 +101,7 @@ const main = async (): Promise<number> => {
   await moduleImports.rewriteAll(all.map(({ directory }) => join(directory, "dist")))
   await promiseBundles.bundleAll(all.map(({ directory }) => directory))
   await expectSuccess("npm", ["run", "build", "--workspace", consoleName])
-  await expectSuccess("npm", ["run", "template", "--workspace", pgliteName])
+  await expectSuccess("npm", ["run", "template", ...[...templates.keys()].flatMap((name) => ["--workspace", name])])
   const directory = await mkdtemp(join(tmpdir(), "kinora-pack-"))
   // The examples load the same dependencies.
   process.env["NODE_COMPILE_CACHE"] = join(directory, "compiled")
@@ -191,6 +194,7 @@ const check = async (
   const tarball = await readFile(join(directory, packed.filename))
   const npm = join(directory, npmFolder)
   const { failed, internals } = await context.imports
+  const template = templates.get(self.name)
   return {
     package: self.name,
     version: self.version,
@@ -206,7 +210,7 @@ const check = async (
       ...blocksOf(self, blocks),
       ...await checkPrograms(self.programs, npm),
       ...(self.name === consoleName ? [listed("pages", await servedPages.problemsOf(npm))] : []),
-      ...(self.name === pgliteName ? [listed("template", await packedTemplate.problemsOf(npm))] : [])
+      ...(template === undefined ? [] : [listed("template", await template(npm))])
     ]
   }
 }

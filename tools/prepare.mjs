@@ -1,6 +1,6 @@
 /**
  * Runs after `npm ci` and `npm install`: patches the compiler, so that it reports floating Effects, and builds the console,
- * the API reference, the programs and the template of embedded databases.
+ * the API reference, the programs and the templates of embedded databases.
  *
  * All but the last need development dependencies. After `npm ci --omit=dev` they are missing, and their steps do nothing.
  * It is JavaScript because the Node that runs it may be too old for TypeScript.
@@ -38,5 +38,6 @@ else console.log("Development dependencies are not installed: the API reference 
 if (isInstalled("rolldown")) spawnSync("npm", ["run", "--silent", "programs"], options(".."))
 else console.log("Development dependencies are not installed: the programs run from source")
 
-const template = spawnSync("npm", ["run", "--silent", "template", "--workspace", "@kinora/pglite"], options(".."))
-if (template.status !== 0) console.log("The template of embedded databases is not built: a first start initialises its database")
+const workspaces = ["@kinora/pglite", "@kinora/hosting"].flatMap((name) => ["--workspace", name])
+const templates = spawnSync("npm", ["run", "--silent", "template", ...workspaces], options(".."))
+if (templates.status !== 0) console.log("The templates of embedded databases are not built: a first start takes longer")

@@ -5,10 +5,12 @@ import type { StorageError } from "@kinora/persistence/StorageError"
 import { PgliteClient } from "@kinora/pglite"
 import { Context, Data, Duration, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import * as DataDirectory from "./DataDirectory.ts"
 import * as MigrationClient from "./internal/database/migrationClient.ts"
 import * as ResponsiveSockets from "./internal/database/responsiveSockets.ts"
+import * as Templates from "./internal/database/templates.ts"
 
 /** Options for `Database.layer`. */
 export interface DatabaseOptions {
@@ -16,6 +18,11 @@ export interface DatabaseOptions {
   readonly url: Redacted.Redacted | undefined
   /** Directory of the embedded database. The caller holds its lock (`DataDirectory.acquire`). */
   readonly dataDirectory: string
+  /**
+   * Migrations that `layerMigrations` will run. If this package has a template with their tables, a new embedded database is
+   * a copy of it. Otherwise it is empty.
+   */
+  readonly migrations?: ReadonlyArray<Migrations.Migrations> | undefined
   /**
    * Maximum number of connections to Postgres, half of them for units of work. At least 3, since one of the others may listen
    * only. Default 16.
@@ -74,7 +81,7 @@ export const layer = (
   options: DatabaseOptions
 ): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, DatabaseUnavailable> =>
   options.url === undefined
-    ? connected(PgliteClient.layer({ dataDirectory: join(options.dataDirectory, DataDirectory.entries.database) }))
+    ? connected(layerEmbedded(options))
     : layerPostgres(options.url, options)
 
 /**
@@ -133,6 +140,16 @@ export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlCl
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const layerEmbedded = ({ dataDirectory: parent, migrations }: DatabaseOptions) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const dataDirectory = join(parent, DataDirectory.entries.database)
+    const template = migrations === undefined || existsSync(dataDirectory)
+      ? undefined
+      // Migrations that cannot be described have no template.
+      : yield* Effect.catchDefect(Templates.pathOf(migrations), () => Effect.undefined)
+    return PgliteClient.layer({ dataDirectory, template })
+  }))
 
 const layerPostgres = (
   url: Redacted.Redacted,

@@ -215,6 +215,7 @@ const layerDatabase = (settings: Settings) =>
     const options = {
       url,
       dataDirectory,
+      migrations: Stores.migrations,
       maxConnections: databasePoolSize,
       statementMax: databaseStatement,
       unitMax: databaseUnit,

@@ -13,6 +13,7 @@ import { createWebhooks } from "@kinora/webhooks/promise"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import * as SchemaDescription from "./SchemaDescription.ts"
 
 const packages = ["ledger", "rate-limit", "idempotency", "scheduler", "webhooks", "api-keys"]
 const schema = "billing"
@@ -43,30 +44,10 @@ const open = Effect.gen(function*() {
 
 type Query = Effect.Success<typeof open>["query"]
 
-/** Everything in the schema, as Postgres describes it. */
+/** Everything in the schema, as Postgres describes it, and the records of migrations. */
 const descriptionOf = (query: Query) =>
   query(`
-    WITH relation AS (SELECT * FROM pg_class WHERE relnamespace = '${schema}'::regnamespace)
-    SELECT 'relation ' || relname AS name, concat_ws(' ', relkind, relpersistence, reloptions) AS is FROM relation
-    UNION ALL
-    SELECT 'column ' || relname || '.' || attname, concat_ws(
-      ' ', attnum, format_type(atttypid, atttypmod), attcollation::regcollation, attnotnull, attgenerated, attidentity,
-      pg_get_expr(adbin, adrelid)
-    )
-    FROM relation
-    JOIN pg_attribute ON attrelid = relation.oid AND attnum > 0 AND relkind = 'r'
-    LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
-    UNION ALL
-    SELECT 'constraint ' || conrelid::regclass || ' ' || conname, pg_get_constraintdef(oid)
-    FROM pg_constraint WHERE connamespace = '${schema}'::regnamespace
-    UNION ALL
-    SELECT 'index ' || relname, pg_get_indexdef(oid) FROM relation WHERE relkind = 'i'
-    UNION ALL
-    SELECT 'trigger ' || tgname, pg_get_triggerdef(pg_trigger.oid)
-    FROM pg_trigger JOIN relation ON tgrelid = relation.oid WHERE NOT tgisinternal
-    UNION ALL
-    SELECT 'function ' || proname, pg_get_functiondef(oid)
-    FROM pg_proc WHERE pronamespace = '${schema}'::regnamespace
+    ${SchemaDescription.queryOf(schema)}
     ${
     packages.map((name) => name.replaceAll("-", "_")).map((name) => `
       UNION ALL SELECT '${name}', string_agg(migration_id || ' ' || name, ', ' ORDER BY migration_id)

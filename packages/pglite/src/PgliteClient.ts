@@ -27,6 +27,11 @@ export interface PgliteOptions {
    * processes that open the same one corrupt it.
    */
   readonly dataDirectory?: string | undefined
+  /**
+   * Path that `writeTemplate` got. A `dataDirectory` that does not exist becomes a copy of this database. If the template is
+   * missing, damaged or of another version of PGlite, the new database is empty.
+   */
+  readonly template?: string | undefined
   /** Dump (`PGlite.dumpDataDir`) to start from instead of an empty database. */
   readonly loadDataDir?: Blob | undefined
   /** Maximum number of connections of the pool. PGlite runs one statement at a time. Default 8. */
@@ -66,6 +71,23 @@ export const layerFrom = <E>(
     return Object.assign(client, { driver: "pglite" })
   }))
 
+/**
+ * Writes a template of databases for `layer`: a new database in memory, after `prepare`. Adds the version of PGlite and
+ * `.tar.zst` to the path for the name of the file, and replaces the files of other versions.
+ */
+export const writeTemplate = <E>(
+  template: string,
+  prepare: Effect.Effect<unknown, E, PgClient.PgClient | SqlClient.SqlClient>
+): Effect.Effect<void, E | SqlError.SqlError> =>
+  Effect.gen(function*() {
+    const database = yield* open({})
+    yield* Effect.provide(prepare, layerFrom(Effect.succeed(database)))
+    yield* Effect.tryPromise({
+      try: () => NewDatabase.writeTemplate(database, template),
+      catch: connectionError("The template could not be written")
+    })
+  }).pipe(Effect.scoped)
+
 /** Returns the option `startParams` of a PGlite with the buffer cache of `layer`, for `layerFrom`. */
 export const startParams = (
   { bufferBytes = 32 * 1024 * 1024 }: Pick<PgliteOptions, "bufferBytes"> = {}
@@ -82,12 +104,15 @@ export const startParams = (
 /** Size of a block, in which Postgres counts buffers. */
 const blockBytes = 8192
 
-const open = ({ bufferBytes, dataDirectory, loadDataDir }: PgliteOptions) =>
+const open = ({ bufferBytes, dataDirectory, loadDataDir, template }: PgliteOptions) =>
   Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
         if (dataDirectory !== undefined) {
-          if (loadDataDir === undefined) await NewDatabase.create(dataDirectory)
+          if (loadDataDir === undefined) {
+            const templates = [...(template === undefined ? [] : [template]), NewDatabase.templateOfEmpty]
+            await NewDatabase.create(dataDirectory, templates)
+          }
           await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
         }
         const database = await PGlite.create({
@@ -98,10 +123,10 @@ const open = ({ bufferBytes, dataDirectory, loadDataDir }: PgliteOptions) =>
         if (dataDirectory !== undefined) NewDatabase.closeToOthers(dataDirectory)
         return database
       },
-      catch: (cause) =>
-        new SqlError.SqlError({
-          reason: new SqlError.ConnectionError({ message: "PGlite failed to start", operation: "connect", cause })
-        })
+      catch: connectionError("PGlite failed to start")
     }),
     (database) => Effect.promise(() => database.close())
   )
+
+const connectionError = (message: string) => (cause: unknown) =>
+  new SqlError.SqlError({ reason: new SqlError.ConnectionError({ message, operation: "connect", cause }) })

@@ -45,32 +45,63 @@ it.live("keeps every acknowledged row when its process is killed", () =>
     assert.isAtMost(found.length, acknowledged.length + 1)
   }).pipe(Effect.scoped), startsMax)
 
-it.live("unpacks its template, and initialises a database if that is damaged", () =>
+it.live("unpacks a template, and initialises a database if that is damaged", () =>
   Effect.gen(function*() {
     const directory = yield* makeDirectory
-    const template = join(directory, "template-2.tar.zst")
-    const older = join(directory, "template-1.tar.zst")
-    const create = (name: string, template: string) =>
+    const template = join(directory, "template")
+    const older = `${template}-0.1.0.tar.zst`
+    const create = (name: string) =>
       Effect.promise(async () => {
-        await NewDatabase.create(join(directory, name), template)
+        await NewDatabase.create(join(directory, name), [template])
         return openToOthers(join(directory, name))
       })
-    yield* Effect.promise(async () => {
-      await writeFile(older, "")
-      await NewDatabase.writeTemplate(template)
-    })
+    yield* Effect.promise(() => writeFile(older, ""))
+    yield* PgliteClient.writeTemplate(template, Effect.void)
     assert.isFalse(existsSync(older))
-    assert.deepStrictEqual(yield* create("one", template), [])
-    assert.deepStrictEqual(yield* create("another", template), [])
-    const bytes = yield* Effect.promise(() => readFile(template))
-    yield* Effect.promise(() => writeFile(template, bytes.subarray(0, bytes.length - 1)))
-    yield* create("damaged", template)
-    // Initialising a database chooses an identifier.
-    const identifierIn = (name: string) =>
-      onDatabase(join(directory, name), statement("SELECT system_identifier::text AS id FROM pg_control_system()"))
-    const [one, another, damaged] = yield* Effect.forEach(["one", "another", "damaged"], identifierIn)
+    assert.deepStrictEqual(yield* create("one"), [])
+    assert.deepStrictEqual(yield* create("another"), [])
+    yield* Effect.promise(() => damage(directory))
+    yield* create("damaged")
+    const [one, another, damaged] = yield* Effect.forEach(
+      ["one", "another", "damaged"],
+      (name) => onDatabase(join(directory, name), identifier)
+    )
     assert.deepStrictEqual(one, another)
     assert.notDeepEqual(damaged, one)
+  }).pipe(Effect.scoped), startsMax)
+
+it.live(
+  "copies the template of its caller, and starts with an empty database if that is damaged or missing",
+  () =>
+    Effect.gen(function*() {
+      const directory = yield* makeDirectory
+      const template = join(directory, "template")
+      const rows = statement("SELECT id FROM kept")
+      yield* PgliteClient.writeTemplate(
+        template,
+        Effect.andThen(statement("CREATE TABLE kept (id int)"), statement("INSERT INTO kept VALUES (7)"))
+      )
+      const create = (name: string, template: string) =>
+        PgliteClient.layer({ dataDirectory: join(directory, name), template })
+      assert.deepStrictEqual(yield* Effect.provide(rows, create("copy", template)), [{ id: 7 }])
+      // Only a new directory is a copy.
+      yield* Effect.provide(statement("DELETE FROM kept"), create("copy", template))
+      assert.deepStrictEqual(yield* Effect.provide(rows, create("copy", template)), [])
+      yield* Effect.promise(() => damage(directory))
+      for (const [name, path] of [["damaged", template], ["missing", join(directory, "nothing")]] as const) {
+        yield* Effect.flip(Effect.provide(rows, create(name, path)))
+        yield* Effect.provide(statement("CREATE TABLE kept (id int)"), create(name, path))
+      }
+    }).pipe(Effect.scoped),
+  startsMax
+)
+
+it.live("fails with the error of the preparation, and writes no template", () =>
+  Effect.gen(function*() {
+    const directory = yield* makeDirectory
+    const written = PgliteClient.writeTemplate(join(directory, "template"), statement("SELECT nothing"))
+    assert.strictEqual((yield* Effect.flip(written)).reason._tag, "SqlSyntaxError")
+    assert.deepStrictEqual(yield* Effect.promise(() => readdir(directory)), [])
   }).pipe(Effect.scoped), startsMax)
 
 it.live("creates the database that a killed process has left unfinished", () =>
@@ -103,6 +134,17 @@ it.live("fails with a connection error when the directory cannot be opened", () 
     const error = yield* Effect.flip(onDatabase("/dev/null/nowhere", statement("SELECT 1")))
     assert.strictEqual(error.reason._tag, "ConnectionError")
   }))
+
+/** Initialising a database chooses one. */
+const identifier = statement("SELECT system_identifier::text AS id FROM pg_control_system()")
+
+/** Cuts off the last byte of the template in a directory. */
+const damage = async (directory: string) => {
+  const name = (await readdir(directory)).find((name) => name.endsWith(".tar.zst"))
+  assert.isDefined(name)
+  const bytes = await readFile(join(directory, name))
+  await writeFile(join(directory, name), bytes.subarray(0, bytes.length - 1))
+}
 
 /** The entries of a directory that other users of the machine can read, write or list. */
 const openToOthers = async (directory: string) => {

@@ -7,12 +7,15 @@ import { fileURLToPath } from "node:url"
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
 /**
- * Creates the database of a directory that does not exist, from `template`. If the template is missing or damaged, PGlite
- * initialises the database. A process that is killed before the last step, which renames the directory, leaves no directory
- * of this name. PGlite initialises an existing directory in place: it can be a mount point, or its parent may not be
- * writable.
+ * Creates the database of a directory that does not exist, from the first of `templates` that is not missing or damaged. If
+ * all are, PGlite initialises the database. A process that is killed before the last step, which renames the directory,
+ * leaves no directory of this name. PGlite initialises an existing directory in place: it can be a mount point, or its parent
+ * may not be writable.
  */
-export const create = async (directory: string, template = templateFile()): Promise<void> => {
+export const create = async (
+  directory: string,
+  templates: ReadonlyArray<string> = [templateOfEmpty]
+): Promise<void> => {
   if (existsSync(directory)) return
   // Without a trailing slash.
   const path = resolve(directory)
@@ -20,27 +23,33 @@ export const create = async (directory: string, template = templateFile()): Prom
   const part = `${path}.new`
   await rm(part, { recursive: true, force: true })
   await mkdir(part, { mode: 0o700 })
-  const archive = readTemplate(template)
+  const archive = readFirst(templates)
   if (archive === undefined) await initialize(part)
   else unpack(archive, part)
   await rename(part, path)
 }
 
-/** Packs a new database into the file that `create` unpacks. `npm run template` of this package calls it. */
-export const writeTemplate = async (template = templateFile()): Promise<void> => {
-  const database = await PGlite.create()
+/** Path of the template of an empty database, as `create` and `writeTemplate` take it. */
+export const templateOfEmpty = fileURLToPath(new URL("../../dist/template", import.meta.url))
+
+/** Packs an open database into the file of a template, from which `create` copies it. Removes those of the same path for other versions of PGlite. */
+export const writeTemplate = async (database: PGlite, template: string): Promise<void> => {
+  // A copy recovers what follows the last checkpoint, and has the whole log. So it begins a log before a checkpoint, after
+  // which the old one is removed.
+  await database.exec("SET wal_recycle = off; SELECT pg_switch_wal(); CHECKPOINT; RESET wal_recycle")
   const dump = await database.dumpDataDir("none")
-  await database.close()
-  const directory = dirname(template)
+  const file = fileOf(template)
+  const directory = dirname(file)
   await mkdir(directory, { recursive: true })
-  const part = join(directory, `new-${basename(template)}`)
+  const part = join(directory, `new-${basename(file)}`)
   await writeFile(part, compress(Buffer.from(await dump.arrayBuffer())))
   // The server may run as another user than the installation.
   await chmod(part, 0o644)
-  await rename(part, template)
-  // Those of other versions, which would get into the tarball.
-  const others = (await readdir(directory)).filter((name) => name.startsWith(prefix) && name !== basename(template))
-  for (const name of others) await rm(join(directory, name), { recursive: true })
+  await rename(part, file)
+  // Tarballs would get them.
+  const isOlder = (name: string) => name.startsWith(`${basename(template)}-`) && name.endsWith(extension)
+  const older = (await readdir(directory)).filter((name) => isOlder(name) && name !== basename(file))
+  for (const name of older) await rm(join(directory, name))
 }
 
 /** Takes the permissions of other users from all files. PGlite unpacks a new database with mode 0666, whatever the umask. */
@@ -56,14 +65,13 @@ export const closeToOthers = (directory: string): void => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** How the names of templates begin. */
-const prefix = "template-"
+const extension = ".tar.zst"
 
-/** The template is that of one version of PGlite, since another may not read it. */
-const templateFile = (): string => {
+/** Returns the file of a template. It is that of one version of PGlite, since another may not read it. */
+const fileOf = (template: string): string => {
   const text = readFileSync(new URL("../package.json", import.meta.resolve("@electric-sql/pglite")), "utf8")
   const { version }: { readonly version: string } = JSON.parse(text)
-  return fileURLToPath(new URL(`../../dist/${prefix}${version}.tar.zst`, import.meta.url))
+  return `${template}-${version}${extension}`
 }
 
 /** Most of a new database are three copies of the catalog, which are 7 MB apart. A checksum detects damage. */
@@ -72,14 +80,17 @@ const compress = (archive: Buffer): Buffer =>
     params: { [constants.ZSTD_c_enableLongDistanceMatching]: 1, [constants.ZSTD_c_checksumFlag]: 1 }
   })
 
-/** Returns the archive in a template, or `undefined` if it is missing or damaged. */
-const readTemplate = (template: string): Buffer | undefined => {
-  try {
-    // It fits into one chunk. Joining many takes longer than decompressing.
-    return zstdDecompressSync(readFileSync(template), { chunkSize: 64 * 1024 * 1024 })
-  } catch {
-    return undefined
+/** Returns the archive in the first template that is not missing or damaged, or `undefined`. */
+const readFirst = (templates: ReadonlyArray<string>): Buffer | undefined => {
+  for (const template of templates) {
+    try {
+      // It fits into one chunk. Joining many takes longer than decompressing.
+      return zstdDecompressSync(readFileSync(fileOf(template)), { chunkSize: 64 * 1024 * 1024 })
+    } catch {
+      // The next one.
+    }
   }
+  return undefined
 }
 
 /** Unpacks the directories and files of a tar archive that PGlite wrote. No name is longer than the field of the header. */

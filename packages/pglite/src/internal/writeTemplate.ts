@@ -1,4 +1,7 @@
-/** Builds the template of new databases in `dist`. */
-import { writeTemplate } from "./newDatabase.ts"
+/** Builds the template of an empty database in `dist`. */
+import { PGlite } from "@electric-sql/pglite"
+import * as NewDatabase from "./newDatabase.ts"
 
-await writeTemplate()
+const database = await PGlite.create()
+await NewDatabase.writeTemplate(database, NewDatabase.templateOfEmpty)
+await database.close()
