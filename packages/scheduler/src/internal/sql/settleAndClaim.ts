@@ -137,22 +137,16 @@ const lockUnchanged = (sql: SqlClient.SqlClient) =>
     FOR UPDATE OF lane_group, lane SKIP LOCKED
   `
 
-/** The pending jobs that get slots if all jobs end, and some that come after them. Each of the two indexes has its jobs in order. */
+/** The pending jobs that get slots if all jobs end. */
 const nextPending = (sql: SqlClient.SqlClient) =>
   sql`
     SELECT locked.id AS lane_id, locked.wanted, pending.row, pending.kind, pending.position,
       row_number() OVER (PARTITION BY locked.id ORDER BY pending.priority DESC, pending.position) AS rank
     FROM locked
     CROSS JOIN LATERAL (
-      (
-        SELECT ctid AS row, kind, priority, position FROM scheduler_job
-        WHERE lane_id = locked.id AND state = 'pending' AND priority > 0
-        ORDER BY priority DESC, position LIMIT locked.wanted
-      ) UNION ALL (
-        SELECT ctid AS row, kind, priority, position FROM scheduler_job
-        WHERE lane_id = locked.id AND state = 'pending' AND priority = 0
-        ORDER BY position LIMIT locked.wanted
-      )
+      SELECT ctid AS row, kind, priority, position FROM scheduler_job
+      WHERE lane_id = locked.id AND state = 'pending'
+      ORDER BY priority DESC, position LIMIT locked.wanted
     ) AS pending
   `
 
