@@ -25,10 +25,15 @@ export interface Migrations {
   readonly migrations: Readonly<Record<string, Effect.Effect<unknown, unknown, SqlClient.SqlClient>>>
   /**
    * Indexes of tables that can have many rows: the part of `CREATE INDEX` after the name, by name. They are built after
-   * the migrations, outside of a transaction, so that writes continue meanwhile. A changed index needs another name. To
-   * remove one, remove it here and drop it in a migration of a later release.
+   * the migrations, outside of a transaction, so that writes continue meanwhile. A changed index needs another name, and
+   * is replaced with `replacedIndexes`. To remove one, remove it here and drop it in a migration of a later release.
    */
   readonly indexes?: Readonly<Record<string, string>> | undefined
+  /**
+   * Names of indexes of earlier builds that `indexes` replace. They are dropped when all of `indexes` are built, without
+   * blocking writes, so that statements always find an index. Processes of earlier builds run without them from then on.
+   */
+  readonly replacedIndexes?: ReadonlyArray<string> | undefined
   /** The objects that the migrations create. */
   readonly objects?: DatabaseSchema.Objects | undefined
   /** The schema of the tables and of `<namespace>_migrations`. Default: that of the connection. Set it with `inSchema`. */
@@ -190,12 +195,13 @@ const mismatch = ({ namespace, schema }: Migrations, state: State) =>
   new SchemaMismatch({ namespace: schema === undefined ? namespace : `${schema}.${namespace}`, ...state })
 
 const buildIndexes = (
-  { indexes = {}, namespace, objects, schema }: Migrations,
+  { indexes = {}, namespace, objects, replacedIndexes = [], schema }: Migrations,
   { indexLockedMax = "30 seconds" }: MigrationsOptions
 ): Effect.Effect<void, StorageError, SqlClient.SqlClient> =>
   ConcurrentIndexes.build({
     namespace,
     indexes,
+    replaced: replacedIndexes,
     lockedMax: Duration.fromInputUnsafe(indexLockedMax),
     schema: schema === undefined || objects === undefined ? undefined : { name: schema, objects }
   }).pipe(Storage.mapSql("Migrations.run"))

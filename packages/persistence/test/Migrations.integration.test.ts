@@ -117,6 +117,16 @@ for (const [name, database] of TestDatabase.all) {
         assert.deepStrictEqual(yield* indexesOfShelf, built)
       }))
 
+    it.effect("replace those of earlier builds once all are built", () =>
+      Effect.gen(function*() {
+        yield* Migrations.run([indexed({ ...byLabel, indexed_shelf_old: "ON indexed_shelf (label)" })])
+        const replacing = { ...indexed(byLabel), replacedIndexes: ["indexed_shelf_old", "indexed_shelf_gone"] }
+        yield* Migrations.run([replacing])
+        assert.deepStrictEqual(yield* indexesOfShelf, built)
+        yield* Migrations.run([replacing])
+        assert.deepStrictEqual(yield* indexesOfShelf, built)
+      }))
+
     it.effect("are not built again by an older build after a newer one has removed them", () =>
       Effect.gen(function*() {
         yield* Migrations.run([indexed(byLabel)])

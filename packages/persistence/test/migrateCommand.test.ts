@@ -22,6 +22,7 @@ const shop: Migrations.Relocatable = {
     "0002_labels": Migrations.statements((sql) => [sql`ALTER TABLE shop_item ADD COLUMN label text`])
   },
   indexes: { shop_item_label: "ON shop_item (label)" },
+  replacedIndexes: ["shop_item_old"],
   objects: { tables: ["shop_item"], functions: ["shop_count"] }
 }
 
@@ -73,6 +74,8 @@ INSERT INTO "retail".shop_migrations (migration_id, name) VALUES (2, 'labels');
 -- Indexes of tables that can have many rows
 
 CREATE INDEX IF NOT EXISTS shop_item_label ON "retail".shop_item (label);
+
+DROP INDEX IF EXISTS "retail".shop_item_old;
 `
 
 const expectedDown = `-- Removes shop from the schema retail, with its data.

@@ -26,7 +26,8 @@ export const migrations: Relocatable = {
     "0016_own_ids": ownIds,
     "0017_priorities": priorities
   },
-  indexes,
+  indexes: { ...indexes, ...Schema.indexesOfLanes },
+  replacedIndexes: Schema.replacedIndexes,
   objects: {
     tables: [
       "scheduler_group",

@@ -69,7 +69,7 @@ it.effect("keeps the jobs of an earlier schema, and gives new ones ids that are 
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const earlier = Object.fromEntries(Object.entries(migrations.migrations).filter(([name]) => name < "0016"))
-    yield* Migrations.run([{ ...migrations, migrations: earlier, indexes: {} }])
+    yield* Migrations.run([{ ...migrations, migrations: earlier, indexes: {}, replacedIndexes: [] }])
     const uuid = crypto.randomUUID()
     const add = (job: string) =>
       sql`SELECT scheduler_add_job('draw', '1', 'lane', 'group', 2, run_at => to_timestamp(0), job => ${job}::${

@@ -74,7 +74,7 @@ it.effect("gives a slot to one of 100,000 waiting jobs by reading few of them", 
     yield* scheduler.takeLease({ id: "all", worker: "test", kinds, slots: 1, ttl: "1 hour" })
     const promotions = [{ lane: world.lane, count: 2, ahead: 1, weight: 1, beside: [] }]
     const now = yield* DatabaseTime.now
-    assertFlat(yield* QueryPlan.explain(promoteStatement(sql, promotions, now, true)))
+    assertFlat(yield* QueryPlan.explain(promoteStatement(sql, promotions, now)))
     const priorities = yield* decodePriorities(
       sql`SELECT priority FROM scheduler_job WHERE state = 'queued' AND lane_id = ${world.lane} ORDER BY position`
     )
@@ -85,7 +85,7 @@ it.effect("keeps the jobs of an earlier schema, its calls, and who may call its 
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const earlier = Object.fromEntries(Object.entries(migrations.migrations).filter(([name]) => name < "0017"))
-    yield* Migrations.run([{ ...migrations, migrations: earlier, indexes: {} }])
+    yield* Migrations.run([{ ...migrations, migrations: earlier, indexes: {}, replacedIndexes: [] }])
     const [granted, refused] = [`granted_${process.pid}`, `refused_${process.pid}`]
     const signature = "scheduler_add_job(text, json, text, text, int4, text, timestamptz, int4, interval, int4)"
     yield* sql`CREATE ROLE ${sql.literal(granted)}`

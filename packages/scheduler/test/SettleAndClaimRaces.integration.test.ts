@@ -33,6 +33,29 @@ layer(over(TestDatabase.postgres))("Jobs that end in one statement", (it) => {
       assert.deepStrictEqual(yield* scheduler.verify, [])
     }).pipe(TestClock.withLive))
 
+  it.effect("are left if their group changes after the snapshot of the statement, and before it locks the group", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const scheduler = yield* Scheduler.Scheduler
+      const { claim, job, kind, lane } = yield* makeWorld
+      yield* scheduler.enqueue(job())
+      const running = yield* claim({ ttl: "1 hour" })
+      const waiting = job()
+      yield* scheduler.enqueue(waiting)
+      yield* scheduler.enqueue(job({ lane: `${lane}-other` }))
+      const kinds = [kind.name]
+      const lease = yield* scheduler.takeLease({ id: "groups", worker: "test", kinds, slots: 1, ttl: "1 hour" })
+      const terms = { lease, worker: "test", kinds, limit: 1 }
+      const statement = settleAndClaimStatement(sql, running, terms, yield* DatabaseTime.now)
+      // It waits, so it is counted by the group.
+      const rows = yield* pausedDuring(statement, scheduler.enqueue(job({ lane: `${lane}-other` })))
+      assert.deepStrictEqual((yield* decodeLeft(rows)).map(({ left }) => left), [ids(running)])
+      assert.deepStrictEqual(yield* scheduler.verify, [])
+      yield* scheduler.settle(running[0]!)
+      assert.strictEqual(yield* stateOf(waiting.job), "queued")
+      assert.deepStrictEqual(yield* scheduler.verify, [])
+    }).pipe(TestClock.withLive))
+
   it.effect("are left if others have locked them, and do not deadlock with these", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

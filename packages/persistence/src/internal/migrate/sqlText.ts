@@ -89,13 +89,17 @@ $$;`
  * already stay.
  */
 const indexesOf = (self: Relocatable, after: number): ReadonlyArray<string> => {
-  const { indexes = {}, objects, schema } = self
+  const { indexes = {}, objects, replacedIndexes = [], schema } = self
   const qualify = schema === undefined
     ? (text: string) => text
     : DatabaseSchema.qualifier(schema, objects)
-  const statements = Object.entries(indexes).map(([name, definition]) =>
-    `CREATE INDEX IF NOT EXISTS ${name} ${qualify(definition)};`
-  )
+  const prefix = schema === undefined ? "" : `${DatabaseSchema.quoted(schema)}.`
+  const statements = [
+    ...Object.entries(indexes).map(([name, definition]) =>
+      `CREATE INDEX IF NOT EXISTS ${name} ${qualify(definition)};`
+    ),
+    ...replacedIndexes.map((name) => `DROP INDEX IF EXISTS ${prefix}${name};`)
+  ]
   if (statements.length === 0) return []
   const hint = after === 0
     ? "-- Indexes of tables that can have many rows"

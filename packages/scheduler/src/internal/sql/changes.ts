@@ -26,13 +26,10 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
     kinds: [],
     handed: undefined
   }
-  let hasPriorities = true
   if (
     rest.ended.length + enqueued.length + delayed.length + groups.length + lanes.length + restamped.length > 0
   ) {
     const written = yield* write(sql, rest, yield* DatabaseTime.now, slot)
-    // The statement does not see the jobs that it inserts.
-    hasPriorities = written.prioritized || enqueued.some(({ priority }) => priority > 0)
     if (
       written.ended !== rest.ended.length || written.groups !== groups.length || written.lanes !== lanes.length
     ) return undefined
@@ -41,7 +38,7 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
   }
   if (postponed.length > 0) yield* Delays.postpone(sql, postponed, yield* DatabaseTime.now)
   if (promotions.length === 0) return applied
-  const rows = yield* promote(sql, promotions, yield* DatabaseTime.now, hasPriorities)
+  const rows = yield* promote(sql, promotions, yield* DatabaseTime.now)
   const promoted = rows.filter((row) => row.promoted)
   const expected = promotions.reduce((sum, { count }) => sum + count, 0)
   return promoted.length === expected

@@ -19,13 +19,17 @@ export const jobsOf = (sql: SqlClient.SqlClient, { group, limit, running }: Grou
       UNION ALL
       (
         SELECT ${sql.literal(addressColumns)}, 2 AS rank FROM scheduler_job AS job
-        WHERE job.lane_id = lane.id AND job.state = 'pending' ORDER BY job.position LIMIT ${limit}
+        WHERE job.lane_id = lane.id AND job.state = 'pending' ORDER BY job.priority DESC, job.position LIMIT ${limit}
       )
       UNION ALL
       (
         SELECT ${sql.literal(addressColumns)}, 3 AS rank FROM scheduler_job AS job
-        WHERE job.lane_id = lane.id AND job.state <> 'pending' AND (${running} OR job.state = 'queued')
-        ORDER BY job.position LIMIT ${limit}
+        WHERE job.lane_id = lane.id AND job.state = 'queued' ORDER BY job.position LIMIT ${limit}
+      )
+      UNION ALL
+      (
+        SELECT ${sql.literal(addressColumns)}, 4 AS rank FROM scheduler_job AS job
+        WHERE job.lane_id = lane.id AND job.state = 'running' AND ${running} ORDER BY job.position LIMIT ${limit}
       )
     ) AS found
     WHERE lane.group_id = ${group}
@@ -68,7 +72,8 @@ export const forgetLanes = Effect.fnUntraced(function*(sql: SqlClient.SqlClient,
 const withoutJobs = (sql: SqlClient.SqlClient) =>
   sql`
     NOT EXISTS (SELECT 1 FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state = 'pending')
-    AND NOT EXISTS (SELECT 1 FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state <> 'pending')
+    AND NOT EXISTS (SELECT 1 FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state = 'queued')
+    AND NOT EXISTS (SELECT 1 FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state = 'running')
     AND NOT EXISTS (SELECT 1 FROM scheduler_delayed AS job WHERE job.lane_id = lane.id)
   `
 

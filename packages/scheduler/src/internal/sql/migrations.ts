@@ -226,6 +226,27 @@ export const uniqueKeys = Migrations.statements((sql) => [
   `
 ])
 
+/**
+ * The jobs of a lane by state, in their order. A job is in one of these indexes at a time, so that a lease writes only one entry
+ * besides that of the primary key. That of running jobs is also read as a whole, to find those that were lost.
+ */
+export const indexesOfLanes = {
+  scheduler_job_pending_of_lane: "ON scheduler_job (lane_id, priority DESC, position) WHERE state = 'pending'",
+  scheduler_job_queued_of_lane: "ON scheduler_job (lane_id, position) WHERE state = 'queued'",
+  scheduler_job_running_of_lane: "ON scheduler_job (lane_id, position) WHERE state = 'running'"
+}
+
+/**
+ * The indexes that `indexesOfLanes` replaces. Without them, workers of earlier builds read all pending jobs of a lane to promote
+ * one, and the whole table to set the shares of a lane, until they are replaced.
+ */
+export const replacedIndexes = [
+  "scheduler_job_pending",
+  "scheduler_job_pending_by_priority",
+  "scheduler_job_held",
+  "scheduler_job_leased"
+]
+
 /** Up to which time the ticks of cron schedules were enqueued. Builds without them ignore it. */
 export const schedules = Migrations.statements((sql) => [
   sql`

@@ -20,11 +20,9 @@ export const priorities: Effect.Effect<void, SqlError.SqlError, SqlClient.SqlCli
   Effect.all([addColumns, createFunction, replaceFunction], { discard: true })
 )
 
-/** The indexes of jobs with priorities. They are empty in a service without priorities. */
+/** The index of queued jobs with priorities. It is empty in a service without priorities. */
 export const indexes = {
-  scheduler_job_ahead: `ON scheduler_job (lane_id, kind, priority DESC, (${ageInSql})) WHERE ${isAheadInSql}`,
-  scheduler_job_pending_by_priority:
-    "ON scheduler_job (lane_id, priority DESC, position) WHERE state = 'pending' AND priority > 0"
+  scheduler_job_ahead: `ON scheduler_job (lane_id, kind, priority DESC, (${ageInSql})) WHERE ${isAheadInSql}`
 }
 
 // -----------------------------------------------------------------------------

@@ -13,18 +13,16 @@ export const promote = (...parameters: Parameters<typeof promoteStatement>) =>
 
 /**
  * Queues pending jobs: those that a worker claims first (`internal/swaps.ts`). Locks none of them,
- * since pending jobs change only under the lock of their lane. `hasPriorities`: whether pending jobs can have priorities.
+ * since pending jobs change only under the lock of their lane.
  */
 export const promoteStatement = (
   sql: SqlClient.SqlClient,
   promotions: ReadonlyArray<Promotion>,
-  now: Statement.Fragment,
-  hasPriorities: boolean
-) => {
-  const ranges = hasPriorities ? rangesByPriority : rangesByPosition
-  return sql`
-    WITH ${inLine(sql, promotions, now, ranges)}, in_line AS (
-      ${chosen(sql, ranges.length, sql`id, position, lane_id, true AS promoted`)}
+  now: Statement.Fragment
+) =>
+  sql`
+    WITH ${inLine(sql, promotions, now)}, in_line AS (
+      ${chosen(sql, conditions.length, sql`id, position, lane_id, true AS promoted`)}
       UNION ALL
       SELECT id, position, lane_id, false FROM scheduler_job
       WHERE id = ANY(${JobIds.keys(promotions.flatMap(({ beside }) => beside))})
@@ -47,50 +45,34 @@ export const promoteStatement = (
     WHERE job.id = ANY(ARRAY(SELECT id FROM next)) AND job.id = next.id
     RETURNING ${sql.literal(JobIds.idInSql)} AS id, job.kind, next.promoted
   `
-}
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** Pending jobs of a lane that get slots before those of the next range, and their order. */
-interface Range {
-  readonly condition: string
-  readonly order: string
-}
+/** Conditions on the kinds of pending jobs. Those of the first one get slots before those of the next. */
+const conditions = ["kind = ANY", "kind <> ALL"]
 
-const rangesByPosition: ReadonlyArray<Range> = ["kind = ANY", "kind <> ALL"].map((condition) => ({
-  condition,
-  order: "position"
-}))
-
-/** Two indexes have the jobs with and without a priority, so that none is read past the other ones. */
-const rangesByPriority = rangesByPosition.flatMap(({ condition, order }): ReadonlyArray<Range> => [
-  { condition: `priority > 0 AND ${condition}`, order: `priority DESC, ${order}` },
-  { condition: `priority = 0 AND ${condition}`, order }
-])
-
-/** The next jobs of each range, in one part of a statement per range. Each fills up what those before it have left. */
+/** The next jobs of each condition, in one part of a statement each. Each fills up what those before it have left. */
 const inLine = (
   sql: SqlClient.SqlClient,
   promotions: ReadonlyArray<Promotion>,
-  now: Statement.Fragment,
-  ranges: ReadonlyArray<Range>
+  now: Statement.Fragment
 ) =>
-  sql.csv(ranges.map(({ condition, order }, index) =>
+  sql.csv(conditions.map((condition, index) =>
     sql`${sql.literal(`range_${index}`)} AS MATERIALIZED (
       SELECT job.id, job.position, job.lane_id
       FROM ${roomTable(promotions)}
       CROSS JOIN LATERAL (
         SELECT id, position, lane_id FROM scheduler_job
         WHERE lane_id = room.lane_id AND state = 'pending' AND ${sql.literal(condition)}(${offeredKinds(sql, now)})
-        ORDER BY ${sql.literal(order)}
+        ORDER BY priority DESC, position
         LIMIT room.count ${index === 0 ? sql`` : sql`- (${countChosen(sql, index)})`}
       ) AS job
     )`
   ))
 
-/** The jobs of the first ranges. */
+/** The jobs of the first conditions. */
 const chosen = (sql: SqlClient.SqlClient, count: number, columns: Statement.Fragment) =>
   sql.join(" UNION ALL ", false)(
     Array.from({ length: count }, (_, index) => sql`SELECT ${columns} FROM ${sql.literal(`range_${index}`)}`)

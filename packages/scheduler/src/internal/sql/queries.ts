@@ -47,16 +47,15 @@ export const lanes = (sql: SqlClient.SqlClient, { after = "", group, limit }: La
       (
         SELECT count(*)::int4 FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state = 'pending'
       ) AS pending,
-      held.queued, held.running,
+      (
+        SELECT count(*)::int4 FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state = 'queued'
+      ) AS queued,
+      (
+        SELECT count(*)::int4 FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state = 'running'
+      ) AS running,
       (SELECT count(*)::int4 FROM scheduler_delayed AS job WHERE job.lane_id = lane.id) AS delayed
     FROM used
     JOIN scheduler_lane AS lane ON lane.id = used.lane
-    CROSS JOIN LATERAL (
-      SELECT
-        (count(*) FILTER (WHERE job.state = 'queued'))::int4 AS queued,
-        (count(*) FILTER (WHERE job.state = 'running'))::int4 AS running
-      FROM scheduler_job AS job WHERE job.lane_id = lane.id AND job.state <> 'pending'
-    ) AS held
     ORDER BY lane.id
   `)
 
@@ -64,7 +63,7 @@ export const lanes = (sql: SqlClient.SqlClient, { after = "", group, limit }: La
 // internal
 // -----------------------------------------------------------------------------
 
-/** The next lanes that have a job. Reads three indexes, one step per lane, so the cost does not depend on the jobs. */
+/** The next lanes that have a job. Reads four indexes, one step per lane, so the cost does not depend on the jobs. */
 const usedLanes = (sql: SqlClient.SqlClient, after: string, limit: number) =>
   sql`
     used (lane, number) AS (
@@ -77,8 +76,9 @@ const usedLanes = (sql: SqlClient.SqlClient, after: string, limit: number) =>
 
 const nextLane = (sql: SqlClient.SqlClient, after: Statement.Fragment) =>
   sql`least(
-    (SELECT min(lane_id) FROM scheduler_job WHERE state <> 'pending' AND lane_id > ${after}),
     (SELECT min(lane_id) FROM scheduler_job WHERE state = 'pending' AND lane_id > ${after}),
+    (SELECT min(lane_id) FROM scheduler_job WHERE state = 'queued' AND lane_id > ${after}),
+    (SELECT min(lane_id) FROM scheduler_job WHERE state = 'running' AND lane_id > ${after}),
     (SELECT min(lane_id) FROM scheduler_delayed WHERE lane_id > ${after})
   )`
 
@@ -89,7 +89,8 @@ const lanesOfGroup = (sql: SqlClient.SqlClient, group: string, after: string, li
       WHERE group_id = ${group} AND id > ${after}
         AND (
           EXISTS (SELECT 1 FROM scheduler_job AS job WHERE job.lane_id = scheduler_lane.id AND job.state = 'pending')
-          OR EXISTS (SELECT 1 FROM scheduler_job AS job WHERE job.lane_id = scheduler_lane.id AND job.state <> 'pending')
+          OR EXISTS (SELECT 1 FROM scheduler_job AS job WHERE job.lane_id = scheduler_lane.id AND job.state = 'queued')
+          OR EXISTS (SELECT 1 FROM scheduler_job AS job WHERE job.lane_id = scheduler_lane.id AND job.state = 'running')
           OR EXISTS (SELECT 1 FROM scheduler_delayed AS job WHERE job.lane_id = scheduler_lane.id)
         )
       ORDER BY id

@@ -25,8 +25,7 @@ export const restampStatement = (
             / lane.weight AS share
         FROM ${lanes}
         CROSS JOIN LATERAL (
-          SELECT id, position, state, started_at, share FROM scheduler_job
-          WHERE lane_id = lane.id AND state <> 'pending' AND id <> ALL(${ended})
+          ${heldInState(sql, "queued", ended)} UNION ALL ${heldInState(sql, "running", ended)}
           ORDER BY position
           LIMIT lane."limit"
         ) AS held
@@ -48,6 +47,15 @@ export const restampTable = (restamped: ReadonlyArray<Restamp>): Statement.Fragm
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Jobs of a state, in the order of its index. */
+const heldInState = (sql: SqlClient.SqlClient, state: "queued" | "running", ended: Statement.Fragment) =>
+  sql`(
+    SELECT id, position, state, started_at, share FROM scheduler_job
+    WHERE lane_id = lane.id AND state = ${sql.literal(`'${state}'`)} AND id <> ALL(${ended})
+    ORDER BY position
+    LIMIT lane."limit"
+  )`
 
 const restampColumns: Rows.Columns<Restamp> = {
   id: ["text", ({ lane }) => lane],

@@ -49,7 +49,8 @@ export const settleAndClaimStatement = (
     WITH given AS MATERIALIZED (SELECT *, 'running' AS state FROM ${
     Rows.table("given", ended, endedColumns, ofAnyLength)
   })
-    , locked AS MATERIALIZED (${lockUnchanged(sql, ended)})
+    , seen AS MATERIALIZED (${seeLanes(sql, ended)})
+    , locked AS MATERIALIZED (${lockUnchanged(sql)})
     , front AS MATERIALIZED (${nextPending(sql)})
     , lanes AS MATERIALIZED (
       SELECT * FROM locked
@@ -113,39 +114,39 @@ const wantedLanes = (ended: ReadonlyArray<JobAddress>): ReadonlyArray<WantedLane
     (jobs) => ({ lane: jobs[0]!.lane, group: jobs[0]!.group, ended: jobs.length })
   )
 
-/** `wanted`: the number of slots that are free at most. */
-const lockUnchanged = (sql: SqlClient.SqlClient, ended: ReadonlyArray<JobAddress>) => {
-  const lanes = wantedLanes(ended)
-  return sql`
-    SELECT lane.id, lane.group_id, lane.cap, lane.held, lane.waiting, lane.held_max, lane.weight,
-      least(lane.waiting, greatest(0, lane.cap - lane.held + wanted.ended)) AS wanted
-    FROM ${Rows.table("wanted", lanes, wantedColumns, ofAnyLength)}
+/** The lanes and their groups in the snapshot of the statement, and where these rows are stored. */
+const seeLanes = (sql: SqlClient.SqlClient, ended: ReadonlyArray<JobAddress>) =>
+  sql`
+    SELECT lane.ctid AS lane_row, lane.xmin AS lane_version,
+      lane_group.ctid AS group_row, lane_group.xmin AS group_version, wanted.ended
+    FROM ${Rows.table("wanted", wantedLanes(ended), wantedColumns, ofAnyLength)}
     JOIN scheduler_group AS lane_group ON lane_group.id = wanted.group_id
     JOIN scheduler_lane AS lane ON lane.id = wanted.lane_id AND lane.group_id = wanted.group_id
-    JOIN scheduler_lane AS seen ON seen.id = lane.id
-    -- The locked row is the newest one, the other one that of the snapshot.
-    WHERE lane.xmin = seen.xmin
+  `
+
+/** A locked row is the newest one, which is where it was seen if its version is the same. `wanted`: the number of slots that are free at most. */
+const lockUnchanged = (sql: SqlClient.SqlClient) =>
+  sql`
+    SELECT lane.id, lane.cap, lane.held, lane.waiting, lane.held_max, lane.weight, seen.lane_row, seen.group_row,
+      least(lane.waiting, greatest(0, lane.cap - lane.held + seen.ended)) AS wanted
+    FROM seen
+    JOIN scheduler_group AS lane_group ON lane_group.ctid = seen.group_row
+    JOIN scheduler_lane AS lane ON lane.ctid = seen.lane_row
+    WHERE lane_group.xmin = seen.group_version AND lane.xmin = seen.lane_version
     ORDER BY lane.group_id, lane.id
     FOR UPDATE OF lane_group, lane SKIP LOCKED
   `
-}
 
-/** The pending jobs that get slots if all jobs end, and some that come after them. Each of the two indexes has its jobs in order. */
+/** The pending jobs that get slots if all jobs end. */
 const nextPending = (sql: SqlClient.SqlClient) =>
   sql`
-    SELECT locked.id AS lane_id, locked.wanted, pending.id, pending.kind, pending.position,
+    SELECT locked.id AS lane_id, locked.wanted, pending.row, pending.kind, pending.position,
       row_number() OVER (PARTITION BY locked.id ORDER BY pending.priority DESC, pending.position) AS rank
     FROM locked
     CROSS JOIN LATERAL (
-      (
-        SELECT id, kind, priority, position FROM scheduler_job
-        WHERE lane_id = locked.id AND state = 'pending' AND priority > 0
-        ORDER BY priority DESC, position LIMIT locked.wanted
-      ) UNION ALL (
-        SELECT id, kind, priority, position FROM scheduler_job
-        WHERE lane_id = locked.id AND state = 'pending' AND priority = 0
-        ORDER BY position LIMIT locked.wanted
-      )
+      SELECT ctid AS row, kind, priority, position FROM scheduler_job
+      WHERE lane_id = locked.id AND state = 'pending'
+      ORDER BY priority DESC, position LIMIT locked.wanted
     ) AS pending
   `
 
@@ -155,7 +156,7 @@ const nextPending = (sql: SqlClient.SqlClient) =>
  */
 const lockJobs = (sql: SqlClient.SqlClient) =>
   sql`
-    SELECT job.id FROM given
+    SELECT job.ctid AS row FROM given
     JOIN lanes ON lanes.id = given.lane_id
     JOIN scheduler_job AS job ON job.id = given.id AND job.lane_id = given.lane_id
     WHERE job.state = given.state AND job.epoch = given.epoch
@@ -164,7 +165,7 @@ const lockJobs = (sql: SqlClient.SqlClient) =>
 
 const deleteJobs = (sql: SqlClient.SqlClient) =>
   sql`
-    DELETE FROM scheduler_job AS job WHERE job.id = ANY(ARRAY(SELECT id FROM running))
+    DELETE FROM scheduler_job AS job WHERE job.ctid = ANY(ARRAY(SELECT row FROM running))
     RETURNING job.id, job.lane_id
   `
 
@@ -184,13 +185,13 @@ const freedLanes = (sql: SqlClient.SqlClient) =>
 const promotedJobs = (sql: SqlClient.SqlClient, terms: RefillTerms, now: Statement.Fragment) => {
   const isOwn = sql`kind = ANY(${Rows.array("text", terms.kinds, ofAnyLength)})`
   return sql`
-    SELECT id, share, 'pending' AS state, nextval('scheduler_position') AS position,
+    SELECT row, share, 'pending' AS state, nextval('scheduler_position') AS position,
       is_own AND own <= ${terms.limit} AND ${holds(sql, terms, now)} AND NOT EXISTS (
         SELECT FROM scheduler_job WHERE state = 'queued' AND ${isOwn} AND alone_from IS NULL
       ) AS is_claimed
     FROM (
       SELECT *, count(*) FILTER (WHERE is_own) OVER () AS own FROM (
-        SELECT front.id, front.position, ${isOwn} AS is_own,
+        SELECT front.row, front.position, ${isOwn} AS is_own,
           least(
             freed.ahead + row_number() OVER (PARTITION BY freed.id ORDER BY front.position) - 1, ${aheadMax}
           )::float8 / freed.weight AS share
@@ -215,10 +216,10 @@ const placeJobs = (sql: SqlClient.SqlClient, terms: RefillTerms, now: Statement.
       share = place.share,
       position = place.position
     FROM unnest(
-      ARRAY(SELECT id FROM promoted), ARRAY(SELECT share FROM promoted), ARRAY(SELECT position FROM promoted),
+      ARRAY(SELECT row FROM promoted), ARRAY(SELECT share FROM promoted), ARRAY(SELECT position FROM promoted),
       ARRAY(SELECT is_claimed FROM promoted), ARRAY(SELECT state FROM promoted)
-    ) AS place (id, share, position, is_claimed, state)
-    WHERE job.id = place.id AND job.state = place.state
+    ) AS place (row, share, position, is_claimed, state)
+    WHERE job.ctid = place.row AND job.state = place.state
     RETURNING ${sql.literal(claimedColumns)}, ${now} AS "claimedAt"
   `
 
@@ -230,20 +231,20 @@ const countLanes = (sql: SqlClient.SqlClient) =>
       waiting = lane.waiting - counted.promoted,
       held_max = greatest(lane.cap, least(counted.held, lane.held_max))
     FROM (
-      SELECT coalesce(freed.id, own.lane) AS id, freed.ahead + coalesce(own.promoted, 0) AS held, coalesce(own.promoted, 0) AS promoted
+      SELECT freed.lane_row, freed.group_row, freed.ahead + coalesce(own.promoted, 0) AS held, coalesce(own.promoted, 0) AS promoted
       FROM freed FULL JOIN (SELECT lane, count(*)::int4 AS promoted FROM placed GROUP BY lane) AS own ON own.lane = freed.id
     ) AS counted
-    WHERE lane.id = counted.id
-    RETURNING lane.group_id, counted.promoted
+    WHERE lane.ctid = counted.lane_row
+    RETURNING counted.group_row, counted.promoted
   `
 
 const countGroups = (sql: SqlClient.SqlClient) =>
   sql`
     UPDATE scheduler_group AS lane_group SET waiting = lane_group.waiting - counted.promoted
     FROM (
-      SELECT group_id, sum(promoted)::int4 AS promoted FROM counted_lanes WHERE promoted > 0 GROUP BY group_id
+      SELECT group_row, sum(promoted)::int4 AS promoted FROM counted_lanes WHERE promoted > 0 GROUP BY group_row
     ) AS counted
-    WHERE lane_group.id = counted.group_id
+    WHERE lane_group.ctid = counted.group_row
   `
 
 /** The lanes whose queued jobs may get other shares. None if no job is queued at all. */

@@ -95,9 +95,7 @@ export const statuses = Effect.fnUntraced(
     const rows = yield* decodeStatuses(sql`
       SELECT
         worker.id, worker.name AS worker, worker.kinds, worker.slots, worker.until, worker.started_at AS "startedAt",
-        (
-          SELECT count(*)::int4 FROM scheduler_job AS job WHERE job.state = 'running' AND job.lease = worker.lease
-        ) AS running,
+        coalesce(leased.jobs, 0) AS running,
         worker.draining OR cardinality(worker.kinds) = 0 AS "isDraining"
       FROM (
         SELECT * FROM scheduler_worker
@@ -105,6 +103,10 @@ export const statuses = Effect.fnUntraced(
         ORDER BY id COLLATE "C"
         LIMIT ${limit}
       ) AS worker
+      -- As many as the workers have slots, so that their leases need no index.
+      LEFT JOIN (
+        SELECT lease, count(*)::int4 AS jobs FROM scheduler_job WHERE state = 'running' GROUP BY lease
+      ) AS leased ON leased.lease = worker.lease
       ORDER BY worker.id COLLATE "C"
     `)
     return rows.map((row): WorkerStatus => ({ ...row, startedAt: Option.fromNullOr(row.startedAt) }))

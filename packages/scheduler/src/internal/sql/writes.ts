@@ -14,8 +14,7 @@ import { claimedColumns, decodeClaimed, toClaimed } from "./rows.ts"
 /**
  * Deletes and inserts jobs, and sets counters and shares. Contains only the parts that have rows,
  * since Postgres prepares each part of a statement for each execution. Returns how many jobs and
- * counters still had the values that were loaded, the kinds of the jobs with other shares, whether a pending job has a
- * priority, if some get slots, and the job that was leased.
+ * counters still had the values that were loaded, the kinds of the jobs with other shares, and the job that was leased.
  */
 export const write = Effect.fnUntraced(function*(
   sql: SqlClient.SqlClient,
@@ -23,7 +22,7 @@ export const write = Effect.fnUntraced(function*(
   now: Statement.Fragment,
   slot?: JobSlot
 ) {
-  const { delayed, ended, enqueued, groups, lanes, promotions, restamped } = changes
+  const { delayed, ended, enqueued, groups, lanes, restamped } = changes
   const [due, placed] = [ended.filter(isDelayed), ended.filter((job) => !isDelayed(job))]
   const parts = [
     ...(placed.length === 0 ? [] : [sql`ended_jobs AS (${deleteJobs(sql, placed)})`]),
@@ -48,8 +47,7 @@ export const write = Effect.fnUntraced(function*(
       ${count(groups, "counted_groups")} AS groups,
       ${count(lanes, "counted_lanes")} AS lanes,
       ${count(restamped, "restamped")} AS restamped,
-      ${sql.literal(restamped.length === 0 ? "'{}'::text[]" : "ARRAY(SELECT DISTINCT kind FROM restamped)")} AS kinds,
-      ${promotions.length === 0 ? sql.literal("false") : isAnyPrioritized(sql)} AS prioritized
+      ${sql.literal(restamped.length === 0 ? "'{}'::text[]" : "ARRAY(SELECT DISTINCT kind FROM restamped)")} AS kinds
       ${slot === undefined ? sql`` : sql`, handed.* FROM (VALUES (1)) AS one_row LEFT JOIN ${handed(sql)} ON true`}
   `
   const [written] = yield* decodeWritten(Effect.succeed(rows))
@@ -69,7 +67,7 @@ export const newJobs = (jobs: ReadonlyArray<PlacedJob>): Statement.Fragment =>
 // internal
 // -----------------------------------------------------------------------------
 
-type Written = Omit<LanesChanges, "postponed" | "retried">
+type Written = Omit<LanesChanges, "postponed" | "promotions" | "retried">
 
 const decodeWritten = Rows.decodeAll(
   Schema.Struct({
@@ -78,8 +76,7 @@ const decodeWritten = Rows.decodeAll(
     groups: Schema.Int,
     lanes: Schema.Int,
     restamped: Schema.Int,
-    kinds: Schema.Array(Schema.String),
-    prioritized: Schema.Boolean
+    kinds: Schema.Array(Schema.String)
   })
 )
 
@@ -189,11 +186,5 @@ const countLanes = (sql: SqlClient.SqlClient, lanes: LanesChanges["lanes"]) =>
      
     RETURNING 1
   `
-
-/** Whether any pending job has a priority. Ordered like the index that contains only these. */
-const isAnyPrioritized = (sql: SqlClient.SqlClient) =>
-  sql`(
-    SELECT id FROM scheduler_job WHERE state = 'pending' AND priority > 0 ORDER BY lane_id, priority DESC, position LIMIT 1
-  ) IS NOT NULL`
 
 const isDelayed = ({ state }: JobPlace) => state === "delayed"
