@@ -83,7 +83,8 @@ it.effect("shows how a first account is created if there is no demo account", ()
         operatorUrl: Option.none(),
         apiKey: Option.none(),
         signInLinks: SignInLinks.none,
-        models: []
+        models: [],
+        isConsoleBuilt: true
       }, yield* Settings.load({ KINORA_DEMO_ACCOUNT: "false", ...environment }))
       return /API key +(.*)/.exec(page)?.[1]
     })
