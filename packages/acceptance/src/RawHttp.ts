@@ -30,7 +30,7 @@ export interface RawAnswer {
 /** The server sent no HTTP response. */
 export class NotHttp extends Data.TaggedError("NotHttp")<{ readonly received: string }> {
   override get message(): string {
-    return `The server answered with ${this.received === "" ? "nothing" : JSON.stringify(this.received)}`
+    return `The server responded with ${this.received === "" ? "nothing" : JSON.stringify(this.received)}`
   }
 }
 

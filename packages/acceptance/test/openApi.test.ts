@@ -169,7 +169,7 @@ describe("a response differs from the documents", () => {
     expect(problemsOf(change).join("; ")).toContain(problem)
   })
 
-  it("and is rejected by a checking fetch", async () => {
+  it("a response that differs is rejected by a checking fetch", async () => {
     const answering = (status: number) =>
       OpenApiCheck.checking(() => Promise.resolve(new Response(truth.body, { status, headers: truth.headers })))
     await expect(answering(200)(truth.url)).resolves.toHaveProperty("status", 200)

@@ -1,5 +1,5 @@
 /**
- * Probes of `kinora doctor`: signed requests that a server answers after some seconds. They find out whether the proxies
+ * Probes of `kinora doctor`: signed requests to which a server responds after some seconds. They find out whether the proxies
  * before the server wait as long as requests can take, and whether every server has the same URL signing keys.
  */
 

@@ -59,7 +59,7 @@ it.effect("an API key with the scope webhooks manages the endpoints of its accou
     errorOf(yield* send("GET", "/console/v1/keys", { key }), "unauthorized")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("refuses webhook endpoints to keys without the scope, and to keys that the client may not use", () =>
+it.effect("rejects requests for webhook endpoints with a key that lacks the scope or is not allowed for the client", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { account, create } = yield* open()

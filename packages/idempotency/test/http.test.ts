@@ -51,7 +51,7 @@ describe("in memory", () => {
     )
   })
 
-  it("replays a response that compression before it has compressed", async () => {
+  it("replays a response that a compression middleware has compressed", async () => {
     const url = await HttpServers.express((app) => {
       app.use((_request, response, next) => {
         // As `compression` does: when the head is written, it decides whether to compress what follows.

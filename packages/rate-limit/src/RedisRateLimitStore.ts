@@ -21,7 +21,7 @@ import { RateLimitStore } from "./RateLimitStore.ts"
 export interface RedisRateLimitStoreOptions {
   /** The beginning of every key. Default `limits:`. */
   readonly prefix?: string | undefined
-  /** The time after which a call that Redis does not answer fails with `unavailable`. Default 5 seconds. */
+  /** The time after which a call to which Redis does not respond fails with `unavailable`. Default 5 seconds. */
   readonly deadline?: Duration.Input | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
  * Deliveries: one event for one endpoint.
  *
- *     (published) ──▶ pending ──▶ delivered    an endpoint answered a send with 2xx
+ *     (published) ──▶ pending ──▶ delivered    an endpoint returned 2xx for a send
  *                      ▲   │
  *               resend │   └────▶ failed       the last send of the schedule failed, the endpoint
  *                      │                       is disabled, or the delivery is too old

@@ -45,12 +45,12 @@ export interface DeliveryWorkerOptions {
   /**
    * Concurrent sends to unproven endpoints: those whose last send failed or was slow, and those
    * without a recorded send. Default half of `sendsMax`. Dead endpoints share this part and
-   * take no room from endpoints that answer. The same proportion holds inside each account.
+   * take no room from endpoints that respond. The same proportion holds inside each account.
    */
   readonly suspectSendsMax?: number | undefined
   /**
    * Part of `sendsMax` that is reserved for accounts without a send to a proven endpoint in
-   * flight. Default a quarter, so that endpoints that answered before and hang now cannot use
+   * flight. Default a quarter, so that endpoints that responded before and hang now cannot use
    * every slot. Inside an account the same proportion is reserved for endpoints without a send
    * in flight.
    */
@@ -114,7 +114,7 @@ export const make = Effect.fnUntraced(function*(options: DeliveryWorkerOptions) 
   const parts = yield* makeParts(limits, options)
   const loops = limits.sendsMax === 0
     ? []
-    // Detached, because the scope must not wait for a claim that the database never answers. The drain ends the loops.
+    // Detached, because the scope must not wait for a claim to which the database never responds. The drain ends the loops.
     : yield* Effect.forEach([parts.dueEndpoints.loop, claimLoop(parts)], (loop) => Effect.forkDetach(loop))
   const drain = Drain.make(parts, loops, options.grace ?? "15 seconds")
   yield* Effect.addFinalizer(() => drain)

@@ -16,7 +16,7 @@ export const operatorCommand = <const Name extends string, const Config extends 
     Command.withDescription(description)
   )
 
-/** Asks before something that cannot be undone, unless `--yes` is set. Fails if the answer is no, or nobody can answer. */
+/** Asks for a confirmation of a change that cannot be undone, unless `--yes` is set. Fails without one. */
 export const confirm = Effect.fnUntraced(function*(question: string) {
   if (yield* Yes) return
   if (!process.stdin.isTTY) {

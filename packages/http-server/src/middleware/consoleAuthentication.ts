@@ -145,7 +145,7 @@ const makeAuthenticate = Effect.fnUntraced(function*(options: HttpServerOptions)
       grant.scope === "key" && authentication === "keyOrSession"
     const caller = SessionOwner.callerOf(owned)
     if (caller !== undefined) {
-      // The role of viewers and members decides what they may do where only keys need the scope.
+      // Unless `access` is `key`, only sessions with a key need the scope. The role of the others is checked above.
       const isScoped = permitted && (access === "key" || grant.scope === "key")
       yield* checkCaller(caller, state, isScoped ? scope : undefined)
     } else {

@@ -50,5 +50,5 @@ export const layer = (options: HttpServerOptions) =>
 // internal
 // -----------------------------------------------------------------------------
 
-/** Probes that the service answers at the same time. */
+/** Maximum number of probes that wait for their response at the same time. */
 const probesMax = 8

@@ -76,7 +76,7 @@ const read = async (request: RequestLike, bytesMax: number): Promise<Uint8Array 
 
 type Pieces = AsyncIterable<Uint8Array | string>
 
-/** A Node stream. An iterator with `destroyOnReturn: false` leaves it open, so that the request can be answered. */
+/** A Node stream. An iterator with `destroyOnReturn: false` leaves it open, so that a response can be sent. */
 interface NodeStream {
   readonly [Symbol.asyncIterator]: () => AsyncIterator<Uint8Array | string>
   readonly iterator?: (options: { readonly destroyOnReturn: boolean }) => AsyncIterator<Uint8Array | string>

@@ -1,4 +1,4 @@
-/** The process of `DecoderProcesses`. Answers each `Order`, which comes with a file, with an `Answer` and the result. */
+/** The process of `DecoderProcesses`. Receives each `Order` with a file, and sends an `Answer` with the result. */
 import * as Frames from "./frames.ts"
 import type { Answer, Order } from "./order.ts"
 import * as Work from "./work.ts"

@@ -36,7 +36,7 @@ const sendAndSettle = Effect.fnUntraced(function*(parts: Parts, claimed: Sendabl
   if (settlement.next._tag === "Again") parts.dueEndpoints.at(settlement.next.dueAt)
 })
 
-/** Whether the endpoint answered well; `undefined` if no request was made. */
+/** Whether the endpoint accepted the send in time; `undefined` if no request was made. */
 const isGood = ({ slowAfter }: Parts, { send }: Settlement): boolean | undefined =>
   send === null || send.outcome.reason === "disabled"
     ? undefined

@@ -3,8 +3,8 @@
  *
  * Sends are shared by account: the account with the fewest sends in flight goes first, and
  * inside an account the endpoint with the fewest. The number of concurrent sends to an
- * endpoint starts at one and doubles after each good answer in a row. Three rules keep room
- * for endpoints that answer. They hold for the worker as a whole and, in the same
+ * endpoint starts at one and doubles after each fast success in a row. Three rules keep room
+ * for endpoints that respond. They hold for the worker as a whole and, in the same
  * proportions, inside each account:
  *
  * - Unproven endpoints (suspect or unknown) share a part of the room. Suspects may not use

@@ -1,13 +1,13 @@
-/** The record of how each endpoint answered its last sends. */
+/** The outcomes of the last sends to each endpoint. */
 import type { EndpointId } from "../../Endpoint.ts"
 
-/** Number of good answers in a row, or `"suspect"` after a send that failed or was slow. */
+/** Number of fast successes in a row, or `"suspect"` after a send that failed or was slow. */
 export type Standing = number | "suspect"
 
 /** Standing of an endpoint without a recorded send. */
 export const unknown = 0
 
-/** Kind of a standing. An endpoint is proven while its last send was answered well. */
+/** Kind of a standing. An endpoint is proven if its last send was a fast success. */
 export type Kind = "proven" | "unknown" | "suspect"
 
 /** Returns the kind of a standing. */
@@ -17,7 +17,7 @@ export const kindOf = (standing: Standing): Kind =>
 /** Standings of the endpoints that were judged last. */
 export interface Standings {
   readonly of: (endpoint: EndpointId) => Standing
-  /** Records whether a send was answered well. */
+  /** Records whether a send was a fast success. */
   readonly judge: (endpoint: EndpointId, isGood: boolean) => void
 }
 
