@@ -1,4 +1,4 @@
-/** What is in a schema of Postgres. */
+/** Descriptions of schemas of Postgres. */
 
 /** Returns a query for everything in the schema, as Postgres describes it: a name and a description in each row. */
 export const queryOf = (schema: string): string => `
