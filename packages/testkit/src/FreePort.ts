@@ -1,4 +1,5 @@
 /** Ports for programs under test that cannot report which one they listen on. */
+import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import { createServer, type Server } from "node:net"
 
@@ -9,7 +10,7 @@ const last = 32_000
 /** Returns a port of 127.0.0.1 on which nothing listens, the first of `count` adjacent ones that are all free. */
 export const find = async (count = 1): Promise<number> => {
   while (true) {
-    const port = first + Math.floor(Math.random() * (last - first - count))
+    const port = randomInt(first, last - count)
     if (await areFree(Array.from({ length: count }, (_, n) => port + n))) return port
   }
 }
