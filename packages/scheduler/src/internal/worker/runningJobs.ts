@@ -1,11 +1,11 @@
 /** The jobs that a worker holds, and the fibers that run them. */
 import { Effect, type Fiber, Latch } from "effect"
-import type { ClaimedJob, JobAddress, Lease } from "../../Job.ts"
+import type { ClaimedJob, JobAddress } from "../../Job.ts"
 import type { GroupId, JobId } from "../ids.ts"
 
 /**
- * The jobs of one worker, by lease. A job may be claimed again under a newer lease before
- * its run under the old one has ended.
+ * The jobs of one worker. A job may be claimed again under a newer lease before its run under
+ * the old one has ended, so a job is the object that was given to `start`.
  */
 export interface RunningJobs {
   readonly jobs: () => ReadonlyArray<ClaimedJob>
@@ -29,16 +29,16 @@ export interface RunningJobs {
     body: (settling: Effect.Effect<void>) => Effect.Effect<void>
   ) => Effect.Effect<void>
   /** Frees the slot of a job that has been settled, before its fiber ends. */
-  readonly free: (lease: Lease) => void
+  readonly free: (job: ClaimedJob) => void
   /** Returns whether the job is held and not settling. */
-  readonly isWorking: (lease: Lease) => boolean
+  readonly isWorking: (job: ClaimedJob) => boolean
   /** Interrupts a job without waiting for its fiber. */
-  readonly interrupt: (lease: Lease) => void
+  readonly interrupt: (job: ClaimedJob) => void
 }
 
 /** Creates an empty set with room for `max` jobs. */
 export const make = (max: number): RunningJobs => {
-  const running = new Map<string, RunningJob>()
+  const running = new Map<ClaimedJob, RunningJob>()
   const reserved = new Set<JobAddress>()
   const roomLatch = Latch.makeUnsafe(max > 0)
   const unreservedLatch = Latch.makeUnsafe(true)
@@ -55,20 +55,20 @@ export const make = (max: number): RunningJobs => {
     else emptyLatch.closeUnsafe()
   }
   const add = (job: ClaimedJob) => {
-    const added: RunningJob = { job, fiber: undefined, settling: false }
-    running.set(keyOf(job), added)
+    const added: RunningJob = { fiber: undefined, settling: false }
+    running.set(job, added)
     setLatches()
     return added
   }
-  const remove = (job: Lease) => {
-    if (!running.delete(keyOf(job))) return
+  const remove = (job: ClaimedJob) => {
+    if (!running.delete(job)) return
     setLatches()
     for (const listener of listeners) listener()
   }
-  const addresses = (): ReadonlyArray<JobAddress> => [...Array.from(running.values(), ({ job }) => job), ...reserved]
+  const addresses = (): ReadonlyArray<JobAddress> => [...running.keys(), ...reserved]
 
   return {
-    jobs: () => Array.from(running.values(), ({ job }) => job),
+    jobs: () => Array.from(running.keys()),
     ids: () => addresses().map(({ job }) => job),
     groups: () => addresses().map(({ group }) => group),
     reserve: (job) => {
@@ -102,8 +102,8 @@ export const make = (max: number): RunningJobs => {
         )
       }),
     free: remove,
-    isWorking: (lease) => running.get(keyOf(lease))?.settling === false,
-    interrupt: (lease) => running.get(keyOf(lease))?.fiber?.interruptUnsafe()
+    isWorking: (job) => running.get(job)?.settling === false,
+    interrupt: (job) => running.get(job)?.fiber?.interruptUnsafe()
   }
 }
 
@@ -112,9 +112,6 @@ export const make = (max: number): RunningJobs => {
 // -----------------------------------------------------------------------------
 
 interface RunningJob {
-  readonly job: ClaimedJob
   fiber: Fiber.Fiber<void> | undefined
   settling: boolean
 }
-
-const keyOf = ({ epoch, job }: Lease) => `${job}/${epoch}`
