@@ -1,10 +1,10 @@
 /** The bytes of stored files. */
 import type { BlobError } from "@kinora/storage/BlobError"
 import type { BlobStore } from "@kinora/storage/BlobStore"
-import { Effect, Stream } from "effect"
+import { type Effect, Stream } from "effect"
 import type { StoredFile } from "../Generation.ts"
 
-/** Streams all bytes of a file. Fails if it has fewer than its record says, which a read without a range would not notice. */
+/** Streams all bytes of a file. Fails if it has fewer than its record has, which a read without a range would not notice. */
 export const stream = (
   blobs: BlobStore["Service"],
   { bytes, key }: Pick<StoredFile, "bytes" | "key">
