@@ -5,7 +5,7 @@ import { Ledger } from "@kinora/ledger"
 import { Worker } from "@kinora/scheduler"
 import { BlobError, BlobStore } from "@kinora/storage"
 import * as TestTime from "@kinora/testkit/TestTime"
-import { DateTime, Effect, Layer } from "effect"
+import { DateTime, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { GenerationId } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
@@ -15,7 +15,7 @@ import { layerMemory, openAccount, request } from "./Assembly.ts"
 /** Starts a worker on a disk that a test fills. Returns the disk, and the attempts of the jobs that the worker claims. */
 const startOnDisk = Effect.gen(function*() {
   const blobs = yield* BlobStore.BlobStore
-  const disk = { isFull: true, hasRoomForTests: false, writes: 0 }
+  const disk = { isFull: true, isReadOnly: false, hasRoomForTests: false, writes: 0 }
   const cause = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })
   const noSpace = new BlobError.BlobError({
     reason: new BlobError.Unavailable({ operation: "BlobStore.put", cause })
@@ -27,8 +27,10 @@ const startOnDisk = Effect.gen(function*() {
       const fails = disk.isFull && !(isTest && disk.hasRoomForTests)
       return fails ? Effect.fail(noSpace) : blobs.put(key, stream, options)
     })
+  const remove: typeof blobs.delete = (keys) =>
+    Effect.suspend(() => disk.isReadOnly ? Effect.fail(noSpace) : blobs.delete(keys))
   const handler = yield* GenerationWorker.makeHandler({}).pipe(
-    Effect.provideService(BlobStore.BlobStore, BlobStore.BlobStore.of({ ...blobs, put }))
+    Effect.provideService(BlobStore.BlobStore, BlobStore.BlobStore.of({ ...blobs, put, delete: remove }))
   )
   const claimed: Array<readonly [job: string, attempt: number]> = []
   const observed: typeof handler = {
@@ -91,5 +93,42 @@ layer(layerMemory)("A worker that cannot store results", (it) => {
       assert.isAtLeast(claimsOfFirst, 2)
       // Runs of half a minute, and pauses of 1, 2, 4, … seconds in between.
       assert.isAtMost(claimsOfFirst, 8)
+    }).pipe(Effect.scoped))
+
+  it.effect("deletes the file of a test later if it cannot be deleted at once", () =>
+    Effect.gen(function*() {
+      const { head } = yield* BlobStore.BlobStore
+      const isStored = Effect.isSuccess(head("generations/storage-test"))
+      const account = yield* openAccount({ credits: 100 })
+      const { disk } = yield* startOnDisk
+      yield* createFor(account, "first")
+      yield* TestTime.until(Effect.sync(() => disk.writes > 0))
+      Object.assign(disk, { isFull: false, isReadOnly: true })
+      yield* TestTime.until(isStored)
+      disk.isReadOnly = false
+      yield* TestTime.until(Effect.map(isStored, (stored) => !stored))
+    }).pipe(Effect.scoped))
+
+  it.effect("fails a job, without blame of its generator, whose stored result has lost bytes", () =>
+    Effect.gen(function*() {
+      const { get } = yield* Generations
+      const account = yield* openAccount({ credits: 100 })
+      const blobs = yield* BlobStore.BlobStore
+      // The file is truncated after it was verified, and so only reads of the whole file find it.
+      const lossy: typeof blobs.get = (key, range) =>
+        Stream.unwrap(Effect.map(blobs.head(key), ({ bytes }) => {
+          if (range === undefined) return blobs.get(key, { start: 0, end: Math.floor(bytes / 2) })
+          return range.start > 0 || range.end < bytes - 1
+            ? blobs.get(key, range)
+            : Stream.fail(new BlobError.BlobError({ reason: new BlobError.OutOfRange({ key, bytes: 1 }) }))
+        }))
+      const handler = yield* GenerationWorker.makeHandler({}).pipe(
+        Effect.provideService(BlobStore.BlobStore, BlobStore.BlobStore.of({ ...blobs, get: lossy }))
+      )
+      yield* Layer.build(Worker.layer({ name: "lossy", handlers: [handler], lease: "2 hours" }))
+      const id = yield* createFor(account, "truncated")
+      yield* TestTime.until(Effect.map(get(account.id, id), ({ status }) => status === "failed"))
+      const { failure, refunded } = yield* get(account.id, id)
+      assert.deepInclude({ ...failure, refunded }, { code: "generation_failed", reason: "internal", refunded: true })
     }).pipe(Effect.scoped))
 })

@@ -1,6 +1,7 @@
 /**
  * Faults of a database or a file store, for the calls of one host. A test or a random story
- * determines which of the next calls fail, and how; every other call runs unchanged.
+ * determines which of the next calls fail, and how; every other call runs unchanged. Hosts also
+ * share the condition of their stores, which can refuse all writes for a while.
  *
  * The faulty layers ask `next` before each call: `FaultySqlClient` over a database, and the
  * layers of `@kinora/acceptance` over memory stores and blob stores. Waits of faults use the
@@ -26,20 +27,50 @@ export type Place = typeof places[number]
  * - `readOnly`: a write fails since the store is read-only (25006, `EROFS`). Reads are not hit.
  * - `full`: a write fails since the store has no room (53100, `ENOSPC`). Reads are not hit.
  * - `conflict`: the database rolls the transaction back (40001).
- * - `truncate`: the stream of a blob ends early, without an error.
  */
-export const kinds = ["delay", "hang", "lostBefore", "lostAfter", "readOnly", "full", "conflict", "truncate"] as const
+export const callKinds = ["delay", "hang", "lostBefore", "lostAfter", "readOnly", "full", "conflict"] as const
+
+/**
+ * Effects of a fault on the bytes of a blob, at `position`. They hit `put` and `get` only.
+ *
+ * - `cut`: the stream fails. A put that is cut stores nothing, also if all bytes were written.
+ * - `stall`: the stream pauses for `millis`.
+ * - `truncate`: the blob is found to have no bytes after the position. A `get` of a range that needs them fails; one of the
+ *   whole blob ends early, without an error. Puts are not hit.
+ */
+export const streamKinds = ["cut", "stall", "truncate"] as const
+
+/** Kind of a fault of a stream. */
+export type StreamKind = typeof streamKinds[number]
 /** Kind of a fault. */
-export type Kind = typeof kinds[number]
+export type Kind = typeof callKinds[number] | StreamKind
+
+/** Positions in the bytes of a blob: before the first, in the middle (of the first chunk if it is written), and after the last. */
+export const positions = ["start", "middle", "end"] as const
+/** Position in the bytes of a blob. */
+export type Position = typeof positions[number]
 
 /** Kind of a fault that fails a call. */
-export type Failure = Exclude<Kind, "delay">
+export type Failure = Exclude<Kind, "delay" | StreamKind>
 
 /** A fault. */
 export interface Fault {
   readonly kind: Kind
-  /** Duration of `delay` and `hang`. */
+  /** Duration of `delay`, `hang` and `stall`. */
   readonly millis: number
+  /** Where a fault of a stream happens. Default `middle`. */
+  readonly position?: Position | undefined
+}
+
+/** A reason for which a store refuses all writes. */
+export type Refusal = Extract<Kind, "readOnly" | "full">
+
+/** The condition of the stores that hosts share. Reads and open transactions are not affected. */
+export interface Condition {
+  /** Why the database refuses statements that write. `undefined` if it accepts them. */
+  database: Refusal | undefined
+  /** Why the blob store refuses puts and, if it is read-only, deletes. `undefined` if it accepts them. */
+  files: Refusal | undefined
 }
 
 /** A fault and the calls that it hits. */
@@ -56,6 +87,8 @@ export interface Call {
   readonly place: Place
   /** Whether the call writes. */
   readonly isWrite: boolean
+  /** Whether the call has the bytes of a blob. Default `false`. */
+  readonly hasBytes?: boolean | undefined
 }
 
 /** The faults of one host. */
@@ -72,8 +105,11 @@ export interface Faults {
   readonly next: (call: Call) => Fault | undefined
 }
 
-/** A host without planned faults. */
-export const make = (): Faults => {
+/** Stores that accept writes. */
+export const working = (): Condition => ({ database: undefined, files: undefined })
+
+/** A host without planned faults, on stores in this condition. */
+export const make = (condition: Condition = working()): Faults => {
   let planned: Array<{ readonly fault: PlannedFault; skip: number; left: number }> = []
   let isDead = false
   let hits = 0
@@ -81,7 +117,12 @@ export const make = (): Faults => {
   const next = (call: Call): Fault | undefined => {
     if (isDead) return { kind: "lostBefore", millis: 0 }
     const found = planned.find(({ fault }) => matches(fault, call))
-    if (found === undefined) return undefined
+    if (found === undefined) {
+      const refusal = refusalOf(condition, call)
+      if (refusal === undefined) return undefined
+      hits++
+      return { kind: refusal, millis: 0 }
+    }
     if (found.skip > 0) {
       found.skip--
       return undefined
@@ -113,14 +154,18 @@ export interface Failures<E> {
   readonly lose?: (() => void) | undefined
 }
 
-/** Runs a call with its fault, if there is one. */
+/** Returns whether a kind of fault hits the bytes of a blob instead of a call. */
+export const isOfStream = (kind: Kind): kind is StreamKind => streamKinds.some((other) => other === kind)
+
+/** Runs a call with its fault, if there is one. Faults of streams are carried out by the layer of the blob store. */
 export const around = <A, E, R, F>(
   fault: Fault | undefined,
   call: Effect.Effect<A, E, R>,
   { failureOf, lose = () => {} }: Failures<F>
 ): Effect.Effect<A, E | F, R> => {
-  if (fault === undefined || fault.kind === "truncate") return call
+  if (fault === undefined) return call
   const { kind, millis } = fault
+  if (isOfStream(kind)) return call
   switch (kind) {
     case "delay":
       return Effect.andThen(Effect.sleep(millis), call)
@@ -146,5 +191,13 @@ export const around = <A, E, R, F>(
 
 const matches = ({ kind, place }: PlannedFault, call: Call): boolean => {
   if (place !== call.place) return false
+  if (isOfStream(kind)) return call.hasBytes === true && (kind !== "truncate" || place === "get")
   return kind === "readOnly" || kind === "full" ? call.isWrite : true
+}
+
+/** A transaction that wrote before its database became read-only may commit. A full disk has room for deletions. */
+const refusalOf = ({ database, files }: Condition, { isWrite, place }: Call): Refusal | undefined => {
+  if (!isWrite || place === "commit") return undefined
+  if (place === "statement") return database
+  return place === "delete" && files === "full" ? undefined : files
 }

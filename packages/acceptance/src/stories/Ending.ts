@@ -6,8 +6,10 @@ import { type Generation, isFinal } from "@kinora/generations/Generation"
 import { GenerationStore } from "@kinora/generations/GenerationStore"
 import { VirtualTime } from "@kinora/host-test/VirtualTime"
 import { Ledger } from "@kinora/ledger"
+import * as Faults from "@kinora/testkit/Faults"
 import { DateTime, Effect, Fiber, Option } from "effect"
 import * as Books from "../Books.ts"
+import * as Files from "./Files.ts"
 import { imagesPerDay, type StoryHost } from "./StoryHost.ts"
 import { budget, credits, planOf, type Request, type World } from "./World.ts"
 
@@ -72,6 +74,7 @@ export interface Ended {
 export const run = Effect.fnUntraced(function*(world: World) {
   const time = yield* VirtualTime
   world.surroundings.reject(0)
+  Object.assign(world.condition, Faults.working())
   yield* world.hosts.stopAll
   const host = yield* world.hosts.startOther(0)
   yield* repeatAll(world, host)
@@ -151,7 +154,7 @@ const checkJobs = Effect.fnUntraced(function*(world: World, host: StoryHost) {
 const problemsOf = ({ jobs, key, line, refusals }: Request): ReadonlyArray<string> => {
   if (jobs.size > 1) return [`key ${key} created ${jobs.size} jobs`]
   const last = refusals.at(-1)
-  const strange = refusals.filter((refusal) => refusal.startsWith("died"))
+  const strange = refusals.filter((refusal) => /^(died|StorageError failed)/.test(refusal))
   const isUnpaid = last === (planOf(key) === "studio" ? "QuotaExceeded" : "InsufficientCredits")
   const isRefused = isUnpaid || (line !== undefined && last === "KeyBudgetExceeded")
   const unanswered = jobs.size === 0 && !isRefused ? [`key ${key} ended with ${last}`] : []
@@ -242,13 +245,10 @@ const checkSpending = Effect.fnUntraced(function*(world: World, host: StoryHost)
   return lines.length === world.lines.size ? problems : [...problems, `${lines.length} budgets of API keys are left`]
 })
 
-/** Every result can be read, and no file is left when the download windows have ended. */
+/** Every result and image is complete, and no file is left when the download windows have ended. */
 const checkFiles = Effect.fnUntraced(function*(world: World, host: StoryHost) {
   const time = yield* VirtualTime
-  const files = new Set(yield* world.surroundings.files)
-  const lost = (yield* jobsOf(world, host)).flatMap(({ id, output }) =>
-    output === null || files.has(output.content.key) ? [] : [`the result of ${id} is lost`]
-  )
+  const broken = yield* Files.check(world.surroundings, yield* jobsOf(world, host))
   yield* Effect.forkChild(host.stop)
   yield* time.advance("3 days")
   yield* host.call(
@@ -257,5 +257,5 @@ const checkFiles = Effect.fnUntraced(function*(world: World, host: StoryHost) {
     )
   )
   const left = yield* world.surroundings.files
-  return [...lost, ...left.map((key) => `the file ${key} has no row`)]
+  return [...broken, ...left.map((key) => `the file ${key} has no row`)]
 })

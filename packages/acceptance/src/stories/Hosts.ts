@@ -26,6 +26,8 @@ export interface Hosts {
 export interface HostsOptions {
   readonly database: Database
   readonly surroundings: Surroundings
+  /** The condition of the database and of the files. */
+  readonly condition: Faults.Condition
   /** How far the clock of the host at each place is ahead of the database's, in milliseconds. */
   readonly skews: ReadonlyArray<number>
 }
@@ -34,7 +36,7 @@ export interface HostsOptions {
 const hangsMax = 18 * 6
 
 /** No host runs at first. When the scope closes, all are killed. */
-export const make = Effect.fnUntraced(function*({ database, skews, surroundings }: HostsOptions) {
+export const make = Effect.fnUntraced(function*({ condition, database, skews, surroundings }: HostsOptions) {
   const time = yield* VirtualTime
   const hosts = new Map<number, StoryHost.StoryHost>()
   const stopping = new Set<Fiber.Fiber<void>>()
@@ -51,7 +53,7 @@ export const make = Effect.fnUntraced(function*({ database, skews, surroundings 
   )
 
   const startOther = Effect.fnUntraced(function*(skew: number) {
-    const faults = Faults.make()
+    const faults = Faults.make(condition)
     const name = `host-${everyFaults.push(faults)}`
     const { shared } = surroundings
     const host = yield* Effect.orDie(

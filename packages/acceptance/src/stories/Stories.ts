@@ -38,6 +38,10 @@ export interface Told {
   readonly hits: number
   /** Final statuses of its jobs. */
   readonly statuses: ReadonlyArray<string>
+  /** Responses to requests that created no job, in the order of the requests. */
+  readonly refusals: ReadonlyArray<string>
+  /** Number of polls and downloads that failed. */
+  readonly failedReads: number
 }
 
 /** Runs a story from its beginning to its end. Fails if a promise does not hold, or if something dies. */
@@ -50,9 +54,14 @@ export const run = (story: Story.Story, backend: Backend): Effect.Effect<Told, B
       if (step._tag === "pass") problems.push(...yield* Ending.checkLimitsNow(world))
     }
     const ended = yield* Ending.run(world)
-    problems.push(...ended.problems)
+    problems.push(...world.problems, ...ended.problems)
     if (problems.length > 0) return yield* new BrokenPromise({ problems })
-    const told: Told = { hits: world.hosts.hits(), statuses: ended.statuses }
+    const told: Told = {
+      hits: world.hosts.hits(),
+      statuses: ended.statuses,
+      refusals: world.requests().flatMap(({ refusals }) => refusals),
+      failedReads: world.failedReads()
+    }
     return told
   }).pipe(
     Effect.scoped,
@@ -70,7 +79,7 @@ export const run = (story: Story.Story, backend: Backend): Effect.Effect<Told, B
 
 /** Runs the story of a seed. Fails with a short story that breaks a promise as well. */
 export const check = Effect.fnUntraced(function*(seed: number, backend: Backend) {
-  let told: Told = { hits: 0, statuses: [] }
+  let told: Told = { hits: 0, statuses: [], refusals: [], failedReads: 0 }
   const result = yield* Arbitrary.checkEffect(
     Story.arbitrary,
     (story) =>

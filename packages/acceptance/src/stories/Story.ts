@@ -25,14 +25,31 @@ const Create = Schema.TaggedStruct("create", {
 })
 /** A client's call about a request that was sent before, modulo their number. */
 const Later = { pick: upTo(15), host: Host }
-/** Calls of a host fail. */
-const Fault = Schema.TaggedStruct("fault", {
+/** Which calls of a host a fault hits, and its duration. */
+const faultFields = {
   host: Host,
-  place: Schema.Literals(["statement", "statement", "commit", "commit", "put", "get", "delete"]),
-  kind: Schema.Literals(Faults.kinds),
   skip: upTo(6),
   count: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 6 })),
   millis: Schema.Literals([20, 900, 6_000])
+}
+/** Calls of a host fail. */
+const Fault = Schema.TaggedStruct("fault", {
+  ...faultFields,
+  place: Schema.Literals(["statement", "statement", "commit", "commit", "put", "get", "delete"]),
+  kind: Schema.Literals(Faults.callKinds)
+})
+/** The bytes of files that a host writes or reads end early or come late. */
+const StreamFault = Schema.TaggedStruct("fault", {
+  ...faultFields,
+  place: Schema.Literals(["put", "get"]),
+  kind: Schema.Literals(Faults.streamKinds),
+  position: Schema.Literals(Faults.positions)
+})
+/** A store refuses the writes of all hosts for some time. */
+const Refuse = Schema.TaggedStruct("refuse", {
+  store: Schema.Literals(["database", "files"]),
+  kind: Schema.Literals(["readOnly", "full"]),
+  millis: Schema.Literals([2_000, 20_000, 60_000])
 })
 /** Time passes. */
 const Pass = Schema.TaggedStruct("pass", { millis: Schema.Literals([10, 500, 3_000, 12_000]) })
@@ -46,6 +63,8 @@ export const Step = Schema.Union([
   Schema.TaggedStruct("cancel", Later),
   /** A client waits up to 2 seconds for the job of a request. */
   Schema.TaggedStruct("poll", Later),
+  /** A client downloads the result of a request. */
+  Schema.TaggedStruct("download", Later),
   Pass,
   Pass,
   Pass,
@@ -60,6 +79,9 @@ export const Step = Schema.Union([
   Fault,
   Fault,
   Fault,
+  StreamFault,
+  StreamFault,
+  Refuse,
   /** The receiver of webhooks responds to the next sends with 500. */
   Schema.TaggedStruct("reject", { sends: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })) })
 ])

@@ -2,7 +2,7 @@
 import { GeneratorError, Generators, ScriptedGenerator } from "@kinora/generator"
 import { BlobStore } from "@kinora/storage"
 import { Transport } from "@kinora/webhooks"
-import { type Context, Effect, Exit, Layer, Schema } from "effect"
+import { type Context, Effect, Exit, Layer, type Option, Schema, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as SeededRandom from "../SeededRandom.ts"
 import type { Shared } from "./StoryHost.ts"
@@ -23,6 +23,8 @@ export interface Surroundings {
   readonly received: ReadonlyArray<ReceivedWebhook>
   /** Returns the keys of the files that exist. */
   readonly files: Effect.Effect<ReadonlyArray<string>>
+  /** Reads a file, if it exists. */
+  readonly read: (key: string) => Effect.Effect<Option.Option<Uint8Array>>
 }
 
 /** Returns the prompt of a job, which decides what the upstream does with it. */
@@ -68,7 +70,11 @@ export const make = Effect.fnUntraced(function*(seed: number) {
     reject: (sends) => {
       rejects = sends
     },
-    files: Effect.provideContext(files, shared)
+    files: Effect.provideContext(files, shared),
+    read: (key) =>
+      BlobStore.BlobStore.use(({ get }) => Effect.option(Stream.mkUint8Array(get(key)))).pipe(
+        Effect.provideContext(shared)
+      )
   }
   return surroundings
 })

@@ -6,11 +6,13 @@ import { type GenerationError, Generations, Uploads } from "@kinora/generations"
 import type { GenerationId } from "@kinora/generations/Generation"
 import { VirtualTime } from "@kinora/host-test/VirtualTime"
 import { Fingerprint } from "@kinora/idempotency"
+import { StorageError } from "@kinora/persistence"
+import * as Faults from "@kinora/testkit/Faults"
 import { Webhooks } from "@kinora/webhooks"
-import { Effect, Exit, Option, Result, type Scope } from "effect"
-import { Base64 } from "effect/encoding"
+import { Effect, Exit, Option, type Scope } from "effect"
 import * as Books from "../Books.ts"
 import type { Backend, Database } from "./Backend.ts"
+import * as Files from "./Files.ts"
 import * as Hosts from "./Hosts.ts"
 import { accountsMax, type Step, type Story } from "./Story.ts"
 import * as StoryHost from "./StoryHost.ts"
@@ -37,7 +39,13 @@ export interface World {
   readonly lines: ReadonlyMap<string, KeyId>
   readonly database: Database
   readonly surroundings: Surroundings.Surroundings
+  /** Whether the database and the files refuse writes. */
+  readonly condition: Faults.Condition
   readonly requests: () => ReadonlyArray<Request>
+  /** Promises that a client found broken. */
+  readonly problems: ReadonlyArray<string>
+  /** Number of polls and downloads that failed. */
+  readonly failedReads: () => number
   /** Takes a step. Calls of clients run in the background. */
   readonly take: (step: Step) => Effect.Effect<void>
   /** Sends the request again and waits for the response. */
@@ -58,10 +66,6 @@ export const budget: KeyBudget.KeyBudget = {
   creditsPerMonth: Option.some(24)
 }
 
-/** A PNG of 3 by 2 pixels. */
-const png =
-  "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAEElEQVQImWM4ESACQQxwFgBKnAcJLDtDdwAAAABJRU5ErkJggg=="
-
 /** Opens the accounts of a story and starts its first host. */
 export const make = Effect.fnUntraced(function*(
   story: Story,
@@ -70,7 +74,8 @@ export const make = Effect.fnUntraced(function*(
   const time = yield* VirtualTime
   const database = yield* backend.open(time.still)
   const surroundings = yield* Surroundings.make(1)
-  const hosts = yield* Hosts.make({ database, surroundings, skews: story.skews })
+  const condition = Faults.working()
+  const hosts = yield* Hosts.make({ condition, database, surroundings, skews: story.skews })
   const requests = new Map<string, Request>()
   yield* hosts.start(0)
   yield* hosts.start(1)
@@ -78,6 +83,8 @@ export const make = Effect.fnUntraced(function*(
 
   const accounts = Array.from(opened.keys())
   const { call, callLater, requestOf } = makeClients(hosts, requests, accounts, opened)
+  const refuse = yield* makeRefuse(condition)
+  const reads = makeReads(callLater)
 
   const take = Effect.fnUntraced(function*(step: Step): Effect.fn.Return<void> {
     switch (step._tag) {
@@ -93,10 +100,11 @@ export const make = Effect.fnUntraced(function*(
           (account, job) => Generations.Generations.use(({ cancel }) => cancel(account, job))
         )
       case "poll":
-        return yield* callLater(
-          step,
-          (account, job) => Generations.Generations.use(({ wait }) => wait(account, job, "2 seconds"))
-        )
+        return yield* reads.poll(step)
+      case "download":
+        return yield* reads.download(step)
+      case "refuse":
+        return yield* refuse(step)
       case "pass":
         return yield* time.advance(step.millis)
       case "start":
@@ -116,6 +124,9 @@ export const make = Effect.fnUntraced(function*(
     lines: opened,
     database,
     surroundings,
+    condition,
+    problems: reads.problems,
+    failedReads: reads.failed,
     requests: () => Array.from(requests.values()),
     take,
     repeat: (host, request) => host.call(send(request)),
@@ -126,6 +137,22 @@ export const make = Effect.fnUntraced(function*(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Makes the function that lets a store refuse writes for some time. */
+const makeRefuse = (condition: Faults.Condition) =>
+  Effect.map(Effect.scope, (scope) => {
+    const steps = new Map<keyof Faults.Condition, Extract<Step, { readonly _tag: "refuse" }>>()
+    return (step: Extract<Step, { readonly _tag: "refuse" }>) => {
+      const { kind, millis, store } = step
+      condition[store] = kind
+      steps.set(store, step)
+      const end = Effect.sync(() => {
+        // A later step decides for itself.
+        if (steps.get(store) === step) condition[store] = undefined
+      })
+      return Effect.asVoid(Effect.forkIn(Effect.andThen(Effect.sleep(millis), end), scope))
+    }
+  })
 
 /** Makes the calls of clients. */
 const makeClients = (
@@ -163,6 +190,32 @@ const makeClients = (
   }
 
   return { call, callLater, requestOf }
+}
+
+/** Makes the reads of clients, which count their failures. */
+const makeReads = (callLater: ReturnType<typeof makeClients>["callLater"]) => {
+  const problems: Array<string> = []
+  let failures = 0
+  const counted = <A, E, R>(read: Effect.Effect<A, E, R>) =>
+    Effect.tapError(read, () =>
+      Effect.sync(() => {
+        failures++
+      }))
+  type Later = Parameters<typeof callLater>[0]
+  return {
+    problems,
+    failed: () => failures,
+    poll: (step: Later) =>
+      callLater(
+        step,
+        (account, job) => counted(Generations.Generations.use(({ wait }) => wait(account, job, "2 seconds")))
+      ),
+    download: (step: Later) =>
+      callLater(
+        step,
+        (account, job) => Effect.map(counted(Files.download(account, job)), (found) => void problems.push(...found))
+      )
+  }
 }
 
 /** Opens accounts whose webhooks are all received, each with an API key that has a budget. Returns these keys. */
@@ -216,11 +269,11 @@ const create = Effect.fnUntraced(function*(request: Request) {
 const imagesOf = Effect.fnUntraced(function*(request: Request) {
   switch (request.key % 3) {
     case 0:
-      return { images: [{ data: png }] }
+      return { images: [{ data: Files.png }] }
     case 1: {
       const uploads = yield* Uploads.Uploads
       if (request.upload === undefined) {
-        const { id } = yield* uploads.create(request.account, Result.getOrThrow(Base64.decode(png)), "image/png")
+        const { id } = yield* uploads.create(request.account, Files.pngBytes, "image/png")
         // The same request may have been sent twice at once.
         request.upload ??= id
       }
@@ -236,6 +289,7 @@ const nameOf = (exit: Exit.Failure<unknown, { readonly _tag: string; readonly re
   const [reason] = exit.cause.reasons
   if (reason?._tag !== "Fail") return reason?._tag === "Die" ? `died: ${String(reason.defect)}` : "interrupted"
   const { error } = reason
+  if (error instanceof StorageError.StorageError) return `${error._tag} ${error.reason}`
   return isTagged(error.reason) ? error.reason._tag : error._tag
 }
 

@@ -2,8 +2,9 @@
 import type { File } from "@kinora/moderation/Moderation"
 import { unavailable } from "@kinora/moderation/ModerationError"
 import type { BlobStore } from "@kinora/storage/BlobStore"
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import type { StoredFile } from "../Generation.ts"
+import * as StoredBytes from "./storedBytes.ts"
 
 /** Returns a stored file. It is read when the moderation asks for it. */
 export const fileOf = (
@@ -12,5 +13,5 @@ export const fileOf = (
 ): File => ({
   mime,
   bytes,
-  read: Effect.mapError(Stream.mkUint8Array(blobs.get(key)), ({ message }) => unavailable(message))
+  read: Effect.mapError(StoredBytes.read(blobs, { bytes, key }), ({ message }) => unavailable(message))
 })

@@ -6,6 +6,7 @@ import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Effect, Option, Semaphore, Stream } from "effect"
 import type { File, Output, StoredFile } from "../../Generation.ts"
+import * as StoredBytes from "../storedBytes.ts"
 import * as ResultFiles from "./resultFiles.ts"
 import { retryTransient } from "./retries.ts"
 import { storeFile } from "./storeFile.ts"
@@ -37,7 +38,7 @@ export const makeDerivedImages = Effect.fnUntraced(function*(options: DerivedIma
         yield* Effect.logWarning("The result is too large for a preview", job.job, content.bytes)
         return none
       }
-      const { smaller, thumb } = yield* derive(job, "preview", yield* Stream.mkUint8Array(blobs.get(content.key)))
+      const { smaller, thumb } = yield* derive(job, "preview", yield* StoredBytes.read(blobs, content))
       return { ...none, preview: smaller, thumb }
     },
     (images, job) =>

@@ -5,6 +5,7 @@ import type { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Effect, Stream } from "effect"
 import type { InputImage } from "../../Generation.ts"
+import * as StoredBytes from "../storedBytes.ts"
 
 /** Makes a function that opens the images of a job. Fails before any stream starts if one of them is missing. */
 export const makeOpenImages = Effect.map(
@@ -18,7 +19,7 @@ export const makeOpenImages = Effect.map(
           width,
           height,
           bytes,
-          body: Stream.mapError(blobs.get(key), asGeneratorError)
+          body: Stream.mapError(StoredBytes.stream(blobs, { bytes, key }), asGeneratorError)
         })
     )
 )

@@ -1,7 +1,7 @@
 /** Whether the files of results can be stored, so that a worker with a full disk takes no jobs. */
 import { BlobError } from "@kinora/storage/BlobError"
 import { BlobStore } from "@kinora/storage/BlobStore"
-import { Duration, Effect, Latch, Stream } from "effect"
+import { Duration, Effect, Latch, Schedule, Stream } from "effect"
 
 /** Options for `makeResultStorage`. */
 export interface ResultStorageOptions {
@@ -28,6 +28,8 @@ export const makeResultStorage = Effect.fnUntraced(
     const pauseMin = Duration.fromInputUnsafe(storagePauseMin)
     const pauseMax = Duration.fromInputUnsafe(storagePauseMax)
     const paused = Latch.makeUnsafe(false)
+    /** Open while a file of a test may exist. */
+    const isTested = Latch.makeUnsafe(true)
     let isWorking = true
     /** Failures since a job stored all its files. A test writes less than a job, so it does not reset them. */
     let failures = 0
@@ -52,10 +54,8 @@ export const makeResultStorage = Effect.fnUntraced(
       Effect.sleep(Duration.min(Duration.times(pauseMin, 2 ** Math.min(failures - 1, doublingsMax)), pauseMax))
     )
 
-    const test = Effect.andThen(
-      Effect.suspend(() => blobs.put(testKey, Stream.succeed(new Uint8Array(testBytes)), testFile)),
-      Effect.ignore(blobs.delete([testKey]))
-    ).pipe(
+    const test = Effect.suspend(() => blobs.put(testKey, Stream.succeed(new Uint8Array(testBytes)), testFile)).pipe(
+      Effect.onExit(() => isTested.open),
       Effect.matchEffect({
         onFailure: () =>
           Effect.sync(() => {
@@ -65,6 +65,13 @@ export const makeResultStorage = Effect.fnUntraced(
       })
     )
 
+    // No row refers to the file, so the sweep does not delete it. One of a crash may exist at the start.
+    const deleteTest = Effect.suspend(() => {
+      isTested.closeUnsafe()
+      return Effect.retry(blobs.delete([testKey]), Schedule.spaced(pauseMax))
+    })
+
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(isTested.await, deleteTest)))
     yield* Effect.forkScoped(Effect.forever(paused.await.pipe(Effect.andThen(delay), Effect.andThen(test))))
 
     const storage: ResultStorage = {

@@ -9,6 +9,7 @@ import type { ClaimedJob } from "@kinora/scheduler/Job"
 import { BlobStore } from "@kinora/storage/BlobStore"
 import { Effect, Semaphore, Stream } from "effect"
 import type { Generation, StoredFile } from "../../Generation.ts"
+import * as StoredBytes from "../storedBytes.ts"
 import { retryTransient } from "./retries.ts"
 import { storeFile } from "./storeFile.ts"
 import { mediaFileOf, rejectResult } from "./verifyResult.ts"
@@ -39,7 +40,7 @@ export const makeWatermark = Effect.fnUntraced(function*({ derivedBytesMax, deri
   // Marking ends before the marked file replaces the result, so a retry never marks twice.
   const ofImage = Effect.fnUntraced(function*(job: ClaimedJob, { bytes: length, key }: StoredFile) {
     if (length > derivedBytesMax) return yield* failUnmarked(job.job, `The result has ${length} bytes`)
-    const image = yield* persist(Stream.mkUint8Array(blobs.get(key)))
+    const image = yield* persist(StoredBytes.read(blobs, { bytes: length, key }))
     const { bytes, mime } = yield* Effect.catchTag(
       media.watermark(image),
       "MediaError",
