@@ -6,7 +6,7 @@ import * as Backend from "../src/stories/Backend.ts"
 import * as Stories from "../src/stories/Stories.ts"
 
 /** Number of stories of a test run. Each takes 1.4 seconds of processor time, with that of the server. */
-const count = 15
+const count = 30
 
 describe("random stories on Postgres", { timeout: 600_000 }, () => {
   it.live("break no promise", () =>
