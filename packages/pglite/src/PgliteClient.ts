@@ -18,7 +18,6 @@ import { type SqlClient, SqlError } from "effect/sql"
 import { mkdir } from "node:fs/promises"
 import * as NewDatabase from "./internal/newDatabase.ts"
 import { PgliteSession } from "./internal/PgliteSession.ts"
-import * as SmallPglite from "./internal/smallPglite.ts"
 
 /** Options for `layer`. */
 export interface PgliteOptions {
@@ -116,7 +115,7 @@ const open = ({ bufferBytes, dataDirectory, loadDataDir, template }: PgliteOptio
           }
           await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
         }
-        const database = await SmallPglite.start({
+        const database = await PGlite.create({
           startParams: startParams({ bufferBytes }),
           ...(dataDirectory !== undefined && { dataDir: dataDirectory }),
           ...(loadDataDir !== undefined && { loadDataDir })

@@ -1,14 +1,13 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { execFile, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { promisify } from "node:util"
 import { inject } from "vitest"
 import { PgliteClient } from "../src/index.ts"
 import * as NewDatabase from "../src/internal/newDatabase.ts"
@@ -129,18 +128,6 @@ it.live(
     }).pipe(Effect.scoped),
   startsMax
 )
-
-it.live("starts and parses statements in less than 450 MiB", () =>
-  Effect.gen(function*() {
-    const directory = join(yield* makeDirectory, "database")
-    const script = join(import.meta.dirname, "memory.process.ts")
-    yield* onDatabase(directory, Effect.void)
-    const { stdout } = yield* Effect.promise(() =>
-      promisify(execFile)(process.execPath, ["--conditions=@kinora/source", script, directory])
-    )
-    // 200 MiB. If V8 optimizes the parser, it is 700.
-    assert.isBelow(Number(stdout), 450)
-  }).pipe(Effect.scoped), startsMax)
 
 it.live("fails with a connection error when the directory cannot be opened", () =>
   Effect.gen(function*() {
