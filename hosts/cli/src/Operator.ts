@@ -46,12 +46,12 @@ const messageOf = (error: unknown): string => {
       return `The service at ${url} does not respond; check the URL, and that the service runs.`
     }
     // A path of the operator API that exists returns an error of this API.
-    return response.status === 404
-      ? `There is no operator API at ${
-        new URL(url).origin
-      }; set KINORA_ADMIN_URL, or admin_url of the profile, to the ` +
-        "address that the server prints as Operator."
-      : `The response is not one of a Kinora service (HTTP ${response.status}); check the URL.`
+    if (response.status === 404) {
+      const { origin } = new URL(url)
+      return `There is no operator API at ${origin}; set KINORA_ADMIN_URL, or admin_url of the profile, to the address ` +
+        "that the server prints as Operator."
+    }
+    return `The response is not one of a Kinora service (HTTP ${response.status}); check the URL.`
   }
   if (Schema.isSchemaError(error)) return "The response is not one of a Kinora service of this version; check the URL."
   return error instanceof Error ? error.message : String(error)

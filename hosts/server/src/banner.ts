@@ -57,16 +57,13 @@ const operatorText = ({ operatorUrl }: Ready, { adminToken }: Settings.Settings)
     onSome: (url) => `${url} (/readyz, /metrics${adminToken === undefined ? "" : ", /admin/v1"})`
   })
 
-const keyText = ({ apiKey }: Ready, { adminToken, demoAccount }: Settings.Settings): string =>
-  Option.match(apiKey, {
-    onNone: () =>
-      demoAccount
-        ? "printed by the host that created the demo account, at its first start"
-        : `none: ${
-          adminToken === undefined ? "set KINORA_ADMIN_TOKEN, and " : ""
-        }create an account (kinora account create)`,
-    onSome: (key) => `${Redacted.value(key)} (demo account: Studio pro, 1,000 credits)`
-  })
+const keyText = ({ apiKey }: Ready, { adminToken, demoAccount }: Settings.Settings): string => {
+  if (Option.isSome(apiKey)) return `${Redacted.value(apiKey.value)} (demo account: Studio pro, 1,000 credits)`
+  if (demoAccount) return "printed by the host that created the demo account, at its first start"
+  return adminToken === undefined
+    ? "none: set KINORA_ADMIN_TOKEN, and create an account (kinora account create)"
+    : "none: create an account (kinora account create)"
+}
 
 const consoleText = (
   { baseUrl, isConsoleBuilt, signInLinks: { account, operator } }: Ready,

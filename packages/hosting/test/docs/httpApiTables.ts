@@ -2,7 +2,7 @@
 import { PlanTable } from "@kinora/accounts"
 import { FailureCode } from "@kinora/generations/Generation"
 import { OpenApiDocument } from "@kinora/http-api"
-import { Schema } from "effect"
+import { Record, Schema } from "effect"
 import { code, rowsOf, type Table } from "./Page.ts"
 
 interface PropertySchema {
@@ -38,31 +38,35 @@ const typeOf = ({ $ref, anyOf, format, type = "" }: PropertySchema): string =>
     ? "time"
     : type
 
-/** The properties of a schema with their types. */
-const fieldsOf = (name: string, meanings: Readonly<Record<string, string>>): Table => {
+/** The properties of a schema, with the cells between the name and the meaning of each. */
+const propertyRows = (
+  name: string,
+  meanings: Readonly<Record<string, string>>,
+  cellsOf: (property: string, schema: PropertySchema) => ReadonlyArray<string>
+): Table["rows"] => {
   const properties = propertiesOf(name)
-  return {
-    head: ["field", "type", "meaning"],
-    rows: rowsOf(Object.keys(properties), meanings).map(([field = "", meaning = ""]) => [
-      field,
-      typeOf(properties[field.replaceAll("`", "")]!),
-      meaning
-    ])
-  }
+  return rowsOf(
+    Object.keys(properties),
+    Record.map(meanings, (meaning, property) => [...cellsOf(property, properties[property] ?? {}), meaning])
+  )
 }
+
+/** The properties of a schema with their types. */
+const fieldsOf = (name: string, meanings: Readonly<Record<string, string>>): Table => ({
+  head: ["field", "type", "meaning"],
+  rows: propertyRows(name, meanings, (_, schema) => [typeOf(schema)])
+})
 
 /** The same, with whether a request needs the property. */
 const requestFieldsOf = (name: string, meanings: Readonly<Record<string, string>>): Table => {
-  const { head: [field = "", type = "", meaning = ""], rows } = fieldsOf(name, meanings)
   const required = schemas[name]?.required ?? []
   return {
-    head: [field, type, "required", meaning],
-    rows: rows.map(([field = "", type = "", meaning = ""]) => [
-      field,
-      type,
-      required.includes(field.replaceAll("`", "")) ? "yes" : "no",
-      meaning
-    ])
+    head: ["field", "type", "required", "meaning"],
+    rows: propertyRows(
+      name,
+      meanings,
+      (property, schema) => [typeOf(schema), required.includes(property) ? "yes" : "no"]
+    )
   }
 }
 
