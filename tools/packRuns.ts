@@ -77,13 +77,9 @@ interface BlockRun {
 const runAll = async (runs: ReadonlyArray<BlockRun>, npm: string) => {
   const services = await packServices.open(runs.map(({ block }) => block), npm)
   try {
-    // Blocks that listen on the same port run one after the other.
-    const groups = [
-      runs.filter(({ block }) => hasFixedPort(block)),
-      ...runs.filter(({ block }) => !hasFixedPort(block))
-        .map((one) => [one])
-    ]
-    const results = await inParallel(groups, async (members) => {
+    // One after the other: blocks that listen on the same port, and those of a folder, which can use the same files.
+    const groups = Map.groupBy(runs, (one) => hasFixedPort(one.block) ? "port" : cwdOf(one)).values()
+    const results = await inParallel(Array.from(groups), async (members) => {
       const found: Array<{ readonly readme: PackedReadme; readonly problems: ReadonlyArray<string> }> = []
       for (const one of members) {
         const environment = await services.environmentFor(one.block)
@@ -104,6 +100,10 @@ const notInstalled = ({ blocks }: PackedReadme): ReadonlyArray<string> =>
     block.notInstalled.map((name) => `${block.file} imports ${name}, and no \`npm install\` before it names it`)
   )
 
+/** The folder of a README in an installation, in which its blocks run. */
+const cwdOf = ({ installation, readme }: Pick<BlockRun, "installation" | "readme">): string =>
+  join(installation.directory, folderOf(readme.name))
+
 /** Whether a block listens on a port of its choice, so that no other may run at the same time. */
 const hasFixedPort = ({ code }: readmeBlocks.ReadmeBlock): boolean => /\b(?:3000|4747|8080)\b/.test(code)
 
@@ -115,8 +115,7 @@ const runBlock = async (
   { block, installation, node, readme, version }: BlockRun,
   environment: Readonly<Record<string, string>>
 ): Promise<ReadonlyArray<string>> => {
-  const folder = join(installation.directory, folderOf(readme.name))
-  const { outcome, stderr, stdout } = await execute(node, block, folder, environment)
+  const { outcome, stderr, stdout } = await execute(node, block, cwdOf({ installation, readme }), environment)
   const printed = block.isTest ? [] : readmeBlocks.differences(block.shown, stdout)
   const problems = outcome === undefined ? printed : [outcome, stdout, stderr]
   return problems.map((problem) => `${block.file}, ${installation.manager}, Node ${version}: ${problem}`)
