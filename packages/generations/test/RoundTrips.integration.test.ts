@@ -16,12 +16,13 @@ import * as Checkouts from "./CheckoutsContract.ts"
 const bounds = {
   charge: { statements: 5, roundTrips: 2 },
   refund: { statements: 5, roundTrips: 2 },
-  create: { statements: 9, roundTrips: 5 },
-  replay: { statements: 5, roundTrips: 5 },
+  create: { statements: 9, roundTrips: 2 },
+  // Locks and reads what a new job needs, together with the claim, before it is known that there is none.
+  replay: { statements: 8, roundTrips: 4 },
   get: { statements: 1, roundTrips: 1 },
   cancel: { statements: 11, roundTrips: 5 },
   // Locks, reads and writes what the key has spent.
-  createLimited: { statements: 12, roundTrips: 6 },
+  createLimited: { statements: 12, roundTrips: 2 },
   cancelLimited: { statements: 14, roundTrips: 6 }
 }
 

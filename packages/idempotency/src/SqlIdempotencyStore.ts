@@ -1,6 +1,7 @@
 /** Stores claims in Postgres or PGlite, in the table `idempotency_claim`. */
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import type { Relocatable } from "@kinora/persistence/Migrations"
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import * as Rows from "@kinora/persistence/Rows"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { Duration, Effect, Layer, Schema } from "effect"
@@ -96,13 +97,14 @@ const decodeHeld = <E, R>(rows: Effect.Effect<ReadonlyArray<object>, E, R>) =>
  * index for a unit that is claiming the same slot. A claim that holds is locked, so that
  * it stays until the unit ends, and is not returned.
  */
-const insertFree = (sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arriving>) =>
-  Effect.flatMap(DatabaseTime.now, (now) =>
-    decodeSlots(sql`
-      ${insertArriving(sql, arriving, now)}
-      WHERE held.expires_at <= excluded.claimed_at
-      RETURNING scope, identity
-    `))
+const insertFree = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arriving>) {
+  const now = yield* DatabaseTime.now
+  return yield* decodeSlots(sql`
+    ${insertArriving(sql, arriving, now, sql`WHERE ${yield* Pipelining.begun(sql)}`)}
+    WHERE held.expires_at <= excluded.claimed_at
+    RETURNING scope, identity
+  `)
+})
 
 const decodeSlots = Rows.decodeAll(SlotRow)
 
@@ -120,12 +122,18 @@ const arrivingColumns: Rows.Columns<Arriving> = {
   held_for: ["float8", ({ window }) => Duration.toMillis(window)]
 }
 
-/** Inserts claims in the order of the set, so that units lock their slots in one order. The condition follows. */
-const insertArriving = (sql: SqlClient.SqlClient, arriving: ReadonlyArray<Arriving>, now: Statement.Fragment) =>
+/** Inserts claims in the order of the set, so that units lock their slots in one order. The condition for rows that exist follows. */
+const insertArriving = (
+  sql: SqlClient.SqlClient,
+  arriving: ReadonlyArray<Arriving>,
+  now: Statement.Fragment,
+  condition = sql``
+) =>
   sql`
     INSERT INTO idempotency_claim AS held (scope, identity, fingerprint, reference, claimed_at, expires_at)
     SELECT scope, identity, fingerprint, reference, ${now}, ${now} + held_for * interval '1 millisecond'
     FROM ${Rows.table("arriving", arriving, arrivingColumns, { place: "place" })}
+    ${condition}
     ORDER BY place
     ON CONFLICT (scope, identity) DO UPDATE
     SET fingerprint = excluded.fingerprint,

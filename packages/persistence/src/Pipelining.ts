@@ -2,15 +2,16 @@
  * Transactions whose statements share network writes.
  *
  * A transaction that waits for the response to each of its statements holds its locks while the client is slow or
- * suspended. On a client of `over`, `BEGIN` goes with the first read, the first statements of `both` go together, and the
- * writes of `atCommit` go with `COMMIT`. So a unit of work sends all remaining statements in one network write after its last
+ * suspended. On a client of `over`, `BEGIN` goes with the first statement if that is a read or has the condition of `begun`, the
+ * first statements of `both` go together, and the writes of `atCommit` go with `COMMIT`. So a unit of work sends all remaining statements in one network write after its last
  * decision, and Postgres ends the transaction without the client. On any other client the same statements run one after
  * the other.
  */
-import { Context, Effect, type Scope } from "effect"
+import { type Cause, Context, Effect, Exit, type Scope } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { Connection } from "effect/sql/SqlConnection"
 import * as Pipelined from "./internal/pipelinedConnection.ts"
+import { sqlErrorsIn, sqlStateOf } from "./internal/sqlErrors.ts"
 
 /**
  * The used part of a `PgPool` of `@effect/sql-pg`. Make one with `multiplex: true` and `multiplexConcurrency: 1`, so that
@@ -32,7 +33,7 @@ export const over = <Client extends SqlClient.SqlClient>(client: Client, pool: P
     spanAttributes: [["db.system.name", "postgresql"]],
     acquireConnection: (restore): Effect.Effect<Connection, SqlError.SqlError, Scope.Scope> =>
       Effect.acquireRelease(Effect.map(restore(pool.get), Pipelined.make), ({ end }) => end),
-    begin: (connection, statement = "BEGIN") => pipelined(connection).begin(statement),
+    begin: (connection, statement) => pipelined(connection).begin(statement),
     savepoint: (connection, id) => execute(connection, `SAVEPOINT unit_${id}`),
     releaseSavepoint: (connection, id) => execute(connection, `RELEASE SAVEPOINT unit_${id}`),
     commit: (connection) => pipelined(connection).commit,
@@ -84,6 +85,23 @@ export const write = (
   })
 
 /**
+ * `write` for a statement that divides by zero unless its rows are as they were loaded. Dies with the defect of `stale` then.
+ */
+export const writeCurrent = (
+  sql: SqlClient.SqlClient,
+  statement: Statement.Statement<unknown>,
+  stale: () => unknown
+): Effect.Effect<void, SqlError.SqlError> =>
+  write(sql, statement, (error) => sqlStateOf(error) === divisionByZero ? stale() : undefined)
+
+/**
+ * Returns a condition that holds in the surrounding transaction. A write that does nothing without it may be sent together with
+ * `BEGIN`, which can fail alone: a server that was asked to cancel it runs the write outside of the transaction.
+ */
+export const begun = (sql: SqlClient.SqlClient): Effect.Effect<Statement.Fragment> =>
+  Effect.withFiber((fiber) => Effect.succeed(sql.literal(connectionOf(sql, fiber.context)?.condition() ?? "TRUE")))
+
+/**
  * Runs two effects and returns both results. In a pipelined transaction their first statements go together, the first
  * effect's before the second one's, so neither may depend on a response to the other. Otherwise the second effect runs after
  * the first one.
@@ -94,10 +112,13 @@ export const both = <A, E, R, B, E2, R2>(
 ): Effect.Effect<readonly [A, B], E | E2, R | R2> =>
   Effect.withFiber((fiber) => {
     if (fiber.getRef(Current)?.hasEnded() !== false) return Effect.zip(first, second)
-    // A failure of the first one causes a failure of the second one, which must not interrupt the first one.
+    // A failure of one causes a failure of the other one, which must not interrupt it.
     return Effect.flatMap(
       Effect.all([Effect.exit(first), Effect.exit(second)], { concurrency: "unbounded" }),
-      ([first, second]) => Effect.zip(first, second)
+      ([first, second]) =>
+        Exit.isFailure(first) && Exit.isFailure(second) && isAfterFailure(first.cause)
+          ? Effect.failCause(second.cause)
+          : Effect.zip(first, second)
     )
   })
 
@@ -115,6 +136,14 @@ const Current = Context.Reference<Pipelined.PipelinedConnection | undefined>(
 const DefersWrites = Context.Reference<boolean>("@kinora/persistence/Pipelining/DefersWrites", {
   defaultValue: () => false
 })
+
+/** Returns whether a statement failed only because an earlier one of the transaction had failed. */
+const isAfterFailure = (cause: Cause.Cause<unknown>): boolean =>
+  sqlErrorsIn(cause).some((error) => sqlStateOf(error) === inFailedTransaction)
+
+const inFailedTransaction = "25P02"
+
+const divisionByZero = "22012"
 
 /** The transactions of a client of `over` have no other connections. */
 const pipelined = (connection: Connection): Pipelined.PipelinedConnection => connection as Pipelined.PipelinedConnection

@@ -24,6 +24,12 @@ export const makeCells = Effect.gen(function*() {
   return {
     sql,
     insert,
+    /** Inserts a cell by a statement that may go with `BEGIN`. */
+    insertBegun: (key: string, value: unknown) =>
+      Effect.flatMap(
+        Pipelining.begun(sql),
+        (begun) => sql`INSERT INTO cells (key, value) SELECT ${key}, ${value}::int4 WHERE ${begun} RETURNING key`
+      ),
     write,
     writeAtCommit: (key: string, value: unknown) => Pipelining.atCommit(write(key, value)),
     lock: (key: string) => sql`SELECT value FROM cells WHERE key = ${key} FOR UPDATE`,
@@ -33,6 +39,18 @@ export const makeCells = Effect.gen(function*() {
     )
   }
 })
+
+/** A Postgres that rolls each pipelined transaction back before its first statement, as if an operator had cancelled its `BEGIN`. */
+export const cancelling = TestDatabase.postgresWith((client, pool) =>
+  Pipelining.over(client, {
+    get: Effect.map(pool.get, (session) => ({
+      ...session,
+      query: (sql, ...rest) => session.query(sql.startsWith("BEGIN") ? "SELECT 1 / 0" : sql, ...rest),
+      queryValues: (sql, ...rest) => session.queryValues(sql, ...rest),
+      stream: (sql, params) => session.stream(sql, params)
+    }))
+  })
+)
 
 export class Refused extends Data.TaggedError("Refused")<{}> {}
 

@@ -16,7 +16,7 @@ it.live("a read, a decision and writes cost two round trips", () =>
     const { costOf, database } = yield* RoundTrips.makeWith(Pipelining.over)
     yield* Effect.gen(function*() {
       const { atomically } = yield* UnitOfWork
-      const { keys, lock, write, writeAtCommit } = yield* makeCells
+      const { insertBegun, keys, lock, write, writeAtCommit } = yield* makeCells
       const unit = (key: string) =>
         Effect.all([lock(key), writeAtCommit(`${key}1`, 1), writeAtCommit(`${key}2`, 2)]).pipe(atomically)
       yield* unit("a")
@@ -26,8 +26,9 @@ it.live("a read, a decision and writes cost two round trips", () =>
       assert.deepStrictEqual(yield* costOf(atomically(writeAtCommit("d", 1))), { statements: 3, roundTrips: 2 })
       const reads = Pipelining.both(lock("a1"), Pipelining.both(lock("a2"), lock("b1")))
       assert.deepStrictEqual(yield* costOf(atomically(reads)), { statements: 5, roundTrips: 2 })
+      assert.deepStrictEqual(yield* costOf(atomically(insertBegun("e", 1))), { statements: 3, roundTrips: 2 })
       assert.deepStrictEqual(yield* costOf(atomically(Effect.void)), { statements: 0, roundTrips: 0 })
-      assert.deepStrictEqual(yield* keys, ["a1", "a2", "b1", "b2", "c", "d"])
+      assert.deepStrictEqual(yield* keys, ["a1", "a2", "b1", "b2", "c", "d", "e"])
     }).pipe(Effect.provide(over(database)))
   }).pipe(Effect.scoped))
 

@@ -3,8 +3,9 @@ import { assert, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Pipelining from "../src/Pipelining.ts"
+import * as StorageError from "../src/StorageError.ts"
 import { UnitOfWork } from "../src/UnitOfWork.ts"
-import { database, makeCells, makeFreezing, over, Refused, tagOf } from "./PipelinedCells.ts"
+import { cancelling, database, makeCells, makeFreezing, over, Refused, stateOf, tagOf } from "./PipelinedCells.ts"
 
 /** Interrupts a statement as soon as it was handed to the driver, or while it waits for `BEGIN`, and goes on. */
 const interruptions = [
@@ -54,6 +55,57 @@ it.effect("if BEGIN fails, no statement beside the one that carried it takes eff
         Effect.provideService(unit, SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL WRONG")
       )
       assert.isTrue(Exit.isFailure(exit))
+    }
+    assert.deepStrictEqual(yield* keys, [])
+  }).pipe(Effect.provide(over(database))))
+
+it.effect("a write that goes with a BEGIN that fails has no effect", () =>
+  Effect.gen(function*() {
+    const { insertBegun, keys, sql } = yield* makeCells
+    const unit = sql.withTransaction(Pipelining.both(insertBegun("a", 1), sql`SELECT 1`))
+    assert.strictEqual(stateOf(StorageError.fromSql("test", yield* Effect.flip(unit))), "22012")
+    assert.deepStrictEqual(yield* keys, [])
+  }).pipe(Effect.provide(over(cancelling))))
+
+it.effect("a write with the condition takes effect in a transaction of any kind, in a savepoint, and without one", () =>
+  Effect.gen(function*() {
+    const { insertBegun, keys, sql } = yield* makeCells
+    const serializable = Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL SERIALIZABLE")
+    const inserted = yield* Effect.all([
+      sql.withTransaction(insertBegun("a", 1)),
+      sql.withTransaction(insertBegun("b", 1)).pipe(serializable),
+      sql.withTransaction(sql.withTransaction(insertBegun("c", 1))),
+      insertBegun("d", 1)
+    ])
+    assert.deepStrictEqual(inserted.flat(), [{ key: "a" }, { key: "b" }, { key: "c" }, { key: "d" }])
+    assert.deepStrictEqual(yield* keys, ["a", "b", "c", "d"])
+  }).pipe(Effect.provide(over(database))))
+
+it.effect("of two effects, the failure is that of the statement that failed first", () =>
+  Effect.gen(function*() {
+    const { atomically } = yield* UnitOfWork
+    const { keys, sql, write } = yield* makeCells
+    const wrong = StorageError.mapSql("test")(sql`SELECT 1 / 0`)
+    const right = StorageError.mapSql("test")(Effect.andThen(sql`SELECT 1`, sql`SELECT 2`))
+    for (const effects of [[right, wrong], [wrong, right]] as const) {
+      const error = yield* Effect.flip(atomically(Effect.andThen(write("a", 1), Pipelining.both(...effects))))
+      assert.strictEqual(stateOf(error), "22012")
+    }
+    assert.deepStrictEqual(yield* keys, [])
+  }).pipe(Effect.provide(over(database))))
+
+it.effect("a write whose rows are not as they were loaded dies, immediately or with the commit", () =>
+  Effect.gen(function*() {
+    const { atomically } = yield* UnitOfWork
+    const { keys, sql, write } = yield* makeCells
+    const defect = new Error("stale")
+    const check = Pipelining.writeCurrent(
+      sql,
+      sql`SELECT 1 / (SELECT count(*) FROM cells WHERE value = 2)`,
+      () => defect
+    )
+    for (const effect of [check, Pipelining.atCommit(check)]) {
+      assert.deepStrictEqual(yield* Effect.exit(atomically(Effect.andThen(write("a", 1), effect))), Exit.die(defect))
     }
     assert.deepStrictEqual(yield* keys, [])
   }).pipe(Effect.provide(over(database))))

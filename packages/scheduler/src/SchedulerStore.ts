@@ -28,6 +28,8 @@ import type {
 import type { Advance, HandledSchedule } from "./internal/ticks.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 
+export { StaleLanes } from "./internal/storeTypes.ts"
+
 /** Stores jobs and lanes. Each method except `load`, `recount`, `apply`, `swap` and `forgetLanes` is one atomic step. */
 export class SchedulerStore extends Context.Service<
   SchedulerStore,
@@ -40,11 +42,11 @@ export class SchedulerStore extends Context.Service<
       group: GroupId
     ) => Effect.Effect<{ readonly lane: LaneCounters; readonly group: GroupCounters }, StorageError>
     /**
-     * Applies changes to the lanes that the unit loaded, and leases the job of `slot`, which they enqueue, as a claim does. Returns
-     * `undefined` if the stored counters or the jobs to end differ from the loaded ones: the scheduler undoes the unit then. Dies
-     * if fewer jobs are pending than are to be promoted.
+     * Applies changes to the lanes that the unit loaded, and leases the job of `slot`, which they enqueue, as a claim does. Dies
+     * with `StaleLanes` if the stored counters or the jobs to end differ from the loaded ones, or if fewer jobs are pending than
+     * are to be promoted. Within `Pipelining.atCommit`, changes that promote and lease nothing run with the commit.
      */
-    readonly apply: (changes: LanesChanges, slot?: JobSlot) => Effect.Effect<Applied | undefined, StorageError>
+    readonly apply: (changes: LanesChanges, slot?: JobSlot) => Effect.Effect<Applied, StorageError>
     /**
      * Enqueues a job into a slot of its lane, and leases it to a worker, in one step and without a unit, if nothing else follows from it:
      * the lane has this cap and this weight and is not locked, a slot is free, no job waits for it, and the lease holds. Returns

@@ -36,8 +36,10 @@ interface DeferredWrite {
 export interface PipelinedConnection extends Connection {
   /** Sends statements without what is held back. */
   readonly direct: Connection
-  /** Begins the transaction with its first statement. */
-  readonly begin: (statement: string) => Effect.Effect<void>
+  /** Begins the transaction with its first statement: by `statement`, or by one that `condition` recognizes. */
+  readonly begin: (statement: string | undefined) => Effect.Effect<void>
+  /** A condition that holds in the transaction. A statement that contains it may go with `BEGIN`, if it does nothing without it. */
+  readonly condition: () => string
   /** Holds a write back until the next statement or the commit. */
   readonly defer: (write: DeferredWrite) => Effect.Effect<void, SqlError.SqlError>
   readonly commit: Effect.Effect<void, SqlError.SqlError>
@@ -55,6 +57,7 @@ export const isPipelined = (connection: Connection): connection is PipelinedConn
 export const make = (session: Session): PipelinedConnection => {
   const direct = directOf(session)
   const state: State = {
+    condition: always,
     begin: undefined,
     beginning: undefined,
     isOpen: false,
@@ -74,8 +77,10 @@ export const make = (session: Session): PipelinedConnection => {
     direct,
     begin: (statement) =>
       Effect.sync(() => {
-        state.begin = statement
+        state.begin = statement ?? recognizedBegin
+        if (statement === undefined) state.condition = hasBegun
       }),
+    condition: () => state.condition,
     defer: (write) =>
       Effect.suspend(() => {
         if (state.failure !== undefined) return Effect.failCause(state.failure)
@@ -111,6 +116,7 @@ export const make = (session: Session): PipelinedConnection => {
 
 /** The progress of a transaction. */
 interface State {
+  condition: string
   /** The statement that begins the transaction, until it is sent. */
   begin: string | undefined
   /** That statement from when it is sent until it succeeds. */
@@ -145,8 +151,9 @@ const sendWith = Effect.fnUntraced(function*<A>(
 ): Effect.fn.Return<Sent<A>, SqlError.SqlError> {
   if (state.failure !== undefined) return yield* Effect.failCause(state.failure)
   if (state.begin !== undefined) yield* Effect.uninterruptible(startBegin(direct, state, state.begin))
-  // If `BEGIN` fails, the server runs what follows outside of a transaction, where only a read has no effect.
-  if (state.beginning !== undefined && (state.writes.length > 0 || !isRead(sql))) yield* Fiber.join(state.beginning)
+  // If `BEGIN` fails, the server runs what follows outside of a transaction, where a write has an effect without the condition.
+  const mayFollow = state.writes.length === 0 && (isRead(sql) || sql.includes(hasBegun))
+  if (state.beginning !== undefined && !mayFollow) yield* Fiber.join(state.beginning)
   return yield* Effect.uninterruptible(startAll(state, last))
 })
 
@@ -221,6 +228,16 @@ const failureOf = ({ defectOf }: DeferredWrite) => <A>(effect: Effect.Effect<A, 
     const defect = defectOf(error)
     return defect === undefined ? Effect.fail(error) : Effect.die(defect)
   })
+
+/**
+ * Begins a transaction that `hasBegun` recognizes. The property changes nothing else, since it is for serializable transactions
+ * that only read.
+ */
+const recognizedBegin = "BEGIN DEFERRABLE"
+
+const hasBegun = "current_setting('transaction_deferrable')::bool"
+
+const always = "TRUE"
 
 /** Returns whether a statement is certainly one that writes nothing. */
 const isRead = (sql: string): boolean =>

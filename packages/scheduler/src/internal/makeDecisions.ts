@@ -1,6 +1,7 @@
 /** The operations of the scheduler that decide on lanes. */
 import * as Decision from "@kinora/persistence/Decision"
 import * as Folding from "@kinora/persistence/Folding"
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Result } from "effect"
@@ -172,7 +173,7 @@ const makeDecideAll = (
   Effect.fnUntraced(function*(commands: ReadonlyArray<Command>) {
     const lanes = yield* load(yield* request(commands))
     const { results, state } = Decision.all(lanes, commands, decide)
-    yield* save(state)
+    yield* Pipelining.atCommit(save(state))
     return results.map((result) => Result.mapError(result, (reason) => new SchedulerError({ reason })))
   }, atomically)
 

@@ -49,7 +49,6 @@ export const makeSaveAndClaim = Effect.gen(function*() {
   return Effect.fn("Scheduler.save")(function*(lanes: Lanes.Lanes, slot?: JobSlot) {
     const changes = changesOf(lanes)
     const applied = yield* store.apply(changes, slot)
-    if (applied === undefined) return yield* Effect.die(new StaleLanes())
     const { handed, promoted, restamped } = applied
     // A claim skips jobs that are restamped meanwhile, and needs a wake-up to find them.
     const stored = promoted.length > 0 || restamped > 0 ? applied.kinds : []
@@ -104,14 +103,6 @@ const lanesOfGroups = (
     if (named !== undefined && named.group !== group) throw new Loaded.LaneMoved(lane, group, named.group)
     return entries.some((entry) => entry.group === group)
   })
-}
-
-/** The lanes to save are not based on the stored ones. */
-class StaleLanes extends Error {
-  override readonly name = "StaleLanes"
-  constructor() {
-    super("The lanes were changed after they were loaded, or were saved before: load them again before each save")
-  }
 }
 
 /** The unique keys of the commands. */

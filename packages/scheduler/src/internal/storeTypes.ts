@@ -36,6 +36,14 @@ export interface Applied {
   readonly handed: ClaimedJob | undefined
 }
 
+/** The lanes to save are not based on the stored ones. */
+export class StaleLanes extends Error {
+  override readonly name = "StaleLanes"
+  constructor() {
+    super("The lanes were changed after they were loaded, or were saved before: load them again before each save")
+  }
+}
+
 /** A job that is enqueued, and the worker that gets it if it is queued. */
 export interface JobSlot extends LeaseTerms {
   readonly job: JobId

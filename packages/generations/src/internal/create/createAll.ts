@@ -6,6 +6,7 @@
 import type { PlanTable } from "@kinora/accounts"
 import type { Claim } from "@kinora/idempotency"
 import { Idempotency } from "@kinora/idempotency/Idempotency"
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Result } from "effect"
 import type { Created } from "../../CreateCommand.ts"
@@ -13,13 +14,14 @@ import { type Generation, GenerationId } from "../../Generation.ts"
 import * as GenerationError from "../../GenerationError.ts"
 import { GenerationStore } from "../../GenerationStore.ts"
 import type { AdmittedJob } from "./admittedJob.ts"
-import { makePlaceAll, type Placed } from "./placeAll.ts"
+import { makeLoad, makePlaceAll, type Placed } from "./placeAll.ts"
 
 /** Makes a function that creates a set of jobs and returns one result per job, in order. */
 export const makeCreateAll = Effect.fnUntraced(function*(planTable: PlanTable.PlanTable) {
   const { atomically } = yield* UnitOfWork
   const idempotency = yield* Idempotency
   const store = yield* GenerationStore
+  const load = yield* makeLoad
   const placeAll = yield* makePlaceAll(planTable)
 
   /** Returns the generations of earlier requests by id. */
@@ -32,9 +34,12 @@ export const makeCreateAll = Effect.fnUntraced(function*(planTable: PlanTable.Pl
   })
 
   return Effect.fn("Generations.createAll")(function*(jobs: ReadonlyArray<AdmittedJob>) {
-    const outcomes = yield* idempotency.claimAll(jobs.map(({ claim }) => claim))
+    const [outcomes, loaded] = yield* Pipelining.both(
+      idempotency.claimAll(jobs.map(({ claim }) => claim)),
+      load(jobs)
+    )
     const claimed = jobs.filter((_, index) => outcomes[index]?._tag === "Claimed")
-    const results = yield* placeAll(claimed)
+    const results = yield* placeAll(claimed, loaded)
     const refused = claimed.filter((_, index) => Result.isFailure(results[index]!))
     if (refused.length > 0) yield* idempotency.release(refused.map(({ claim }) => claim))
 

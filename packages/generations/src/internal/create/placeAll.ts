@@ -28,7 +28,36 @@ import { ofBudget, ofCharge, ofQueue } from "./refusals.ts"
 /** Result of placing one job. */
 export type Placed = Result.Result<Generation, GenerationError.Refusal>
 
-/** Makes a function that places a set of jobs in the open unit of work and returns one result per job, in order. */
+/** The state that jobs are created on. */
+export interface PlacingState extends JobState {
+  readonly keyLines: KeySpending.KeyLines
+}
+
+/** Makes a function that locks and reads the state on which jobs are placed. It does not depend on which of the jobs are. */
+export const makeLoad = Effect.gen(function*() {
+  const { spending } = yield* Accounts
+  const ledger = yield* Ledger
+  const scheduler = yield* Scheduler
+
+  return (jobs: ReadonlyArray<AdmittedJob>) => {
+    const span = spanOf(jobs)
+    return Effect.map(
+      Pipelining.both(
+        ledger.load({
+          charges: jobs.map(({ generation }) => ({ account: generation.account, reference: generation.id })),
+          ...span
+        }),
+        Pipelining.both(
+          scheduler.load({ lanes: jobs.map(({ generation }) => addressOf(generation)) }),
+          spending.load(jobs.flatMap(({ budgetLine }) => budgetLine ?? []), span.at)
+        )
+      ),
+      ([books, [lanes, keyLines]]): PlacingState => ({ books, lanes, keyLines })
+    )
+  }
+})
+
+/** Makes a function that places loaded jobs in the open unit of work and returns one result per job, in order. */
 export const makePlaceAll = Effect.fnUntraced(function*(planTable: PlanTable.PlanTable) {
   const { spending } = yield* Accounts
   const ledger = yield* Ledger
@@ -37,32 +66,14 @@ export const makePlaceAll = Effect.fnUntraced(function*(planTable: PlanTable.Pla
   const insertAll = yield* makeInsertAll
   const currentTerms = yield* makeCurrentTerms(planTable)
 
-  return Effect.fnUntraced(function*(jobs: ReadonlyArray<AdmittedJob>) {
+  return Effect.fnUntraced(function*(jobs: ReadonlyArray<AdmittedJob>, loaded: PlacingState) {
     const none: ReadonlyArray<Placed> = []
     if (jobs.length === 0) return none
-    const span = spanOf(jobs)
-    const [books, lanes] = yield* Pipelining.both(
-      ledger.load({
-        charges: jobs.map(({ generation }) => ({ account: generation.account, reference: generation.id })),
-        ...span
-      }),
-      scheduler.load({ lanes: jobs.map(({ generation }) => addressOf(generation)) })
-    )
-    const [images, [current, keyLines]] = yield* Pipelining.both(
-      keepImages(jobs),
-      Pipelining.both(
-        currentTerms(lanes, jobs),
-        spending.load(jobs.flatMap(({ budgetLine }) => budgetLine ?? []), span.at)
-      )
-    )
-    const { results, state } = Decision.all(
-      { books, lanes, keyLines },
-      jobs,
-      (state, job) => place(state, job, images, current)
-    )
+    const [images, current] = yield* Pipelining.both(keepImages(jobs), currentTerms(loaded.lanes, jobs))
+    const { results, state } = Decision.all(loaded, jobs, (state, job) => place(state, job, images, current))
     yield* spending.save(state.keyLines)
     yield* Pipelining.atCommit(ledger.save(state.books))
-    const { promoted } = yield* scheduler.save(state.lanes)
+    const { promoted } = yield* Pipelining.atCommit(scheduler.save(state.lanes))
     return yield* insertAll(results, promoted.map(GenerationId.fromUuid))
   })
 })
@@ -70,11 +81,6 @@ export const makePlaceAll = Effect.fnUntraced(function*(planTable: PlanTable.Pla
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/** The state that jobs are created on. */
-interface PlacingState extends JobState {
-  readonly keyLines: KeySpending.KeyLines
-}
 
 /** Counts, charges and enqueues a job, or none of these. */
 const place = (

@@ -10,7 +10,7 @@ import { storedReference } from "./transactionRow.ts"
 
 /** Writes changes. Dies with `StaleBooks` if a counter was changed meanwhile. */
 export const save = (sql: SqlClient.SqlClient, changes: Changes): Effect.Effect<void, SqlError.SqlError> =>
-  Pipelining.write(sql, write(sql, changes), (error) => isStale(error) ? new StaleBooks() : undefined)
+  Pipelining.writeCurrent(sql, write(sql, changes), () => new StaleBooks())
 
 // -----------------------------------------------------------------------------
 // internal
@@ -59,11 +59,6 @@ const write = (sql: SqlClient.SqlClient, changes: Changes) => {
     )::int4 AS "areCurrent"
   `
 }
-
-const isStale = ({ reason: { cause } }: SqlError.SqlError): boolean =>
-  typeof cause === "object" && cause !== null && "code" in cause && cause.code === divisionByZero
-
-const divisionByZero = "22012"
 
 /** Writes holds, if there are any, since units without holds should not pay for the larger statement. */
 const writeHolds = (sql: SqlClient.SqlClient, { endedHolds, openedHolds }: Changes) =>

@@ -10,7 +10,7 @@ import type { LanesChanges, PlacedJob, Promotion, Retried } from "../laneChanges
 import { byPosition, claimJob, type StoredJob, toClaimed } from "../leases.ts"
 import { emptyLane, type LanesState } from "../loadedLanes.ts"
 import { restamp, shareOf } from "../shares.ts"
-import type { Applied, JobSlot, StoreRequest, Swapped } from "../storeTypes.ts"
+import { type Applied, type JobSlot, StaleLanes, type StoreRequest, type Swapped } from "../storeTypes.ts"
 import * as Swaps from "../swaps.ts"
 import { idOf } from "../uniqueKeys.ts"
 import { heldAt, offers } from "../workers.ts"
@@ -40,14 +40,14 @@ export const peek = ({ groups, lanes }: Tables, lane: LaneId, group: GroupId) =>
   group: groups.get(group) ?? { group, waiting: 0 }
 })
 
-/** Applies changes, and leases the job of the slot. Returns `undefined` if the lanes were changed after they were loaded. */
+/** Applies changes, and leases the job of the slot. Dies with `StaleLanes` if the lanes were changed after they were loaded. */
 export const apply = (
   tables: Tables,
   changes: LanesChanges,
   now: DateTime.Utc,
   slot?: JobSlot
-): Effect.Effect<Applied | undefined, StorageError> => {
-  if (isStale(tables, changes)) return Effect.undefined
+): Effect.Effect<Applied, StorageError> => {
+  if (isStale(tables, changes)) return Effect.die(new StaleLanes())
   for (const { job, state } of changes.ended) {
     if (state === "delayed") tables.delayed.delete(job)
     else tables.remove(job)

@@ -4,35 +4,37 @@ import { StorageError } from "@kinora/persistence/StorageError"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type LanesChanges, noChanges } from "../laneChanges.ts"
-import type { Applied, JobSlot } from "../storeTypes.ts"
+import { type Applied, type JobSlot, StaleLanes } from "../storeTypes.ts"
 import * as Delays from "./delays.ts"
 import { promote } from "./promotions.ts"
-import { write } from "./writes.ts"
+import { write, writeUnread } from "./writes.ts"
 
-/** Applies changes to lanes that the unit has locked. Returns `undefined` if they were changed after they were loaded. */
+/** Applies changes to lanes that the unit has locked. Dies with `StaleLanes` if they were changed after they were loaded. */
 export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, changes: LanesChanges, slot?: JobSlot) {
-  const { delayed, ended, enqueued, groups, lanes, postponed, promotions, restamped, retried } = changes
-  if ((yield* Delays.retry(sql, retried, yield* DatabaseTime.now)) !== retried.length) return undefined
-  // Before others are inserted, since a new job may have the id of an ended one. Otherwise with the counters, in one round trip.
-  const isFirst = ended.length > 0 && enqueued.length + delayed.length > 0
-  if (isFirst) {
-    const written = yield* write(sql, { ...noChanges, ended }, yield* DatabaseTime.now)
-    if (written.ended !== ended.length) return undefined
-  }
-  const rest = isFirst ? { ...changes, ended: [] } : changes
+  const { delayed, ended, enqueued, groups, lanes, postponed, promotions, retried } = changes
   let applied: Applied & { readonly kinds: ReadonlyArray<string> } = {
     promoted: [],
     restamped: 0,
     kinds: [],
     handed: undefined
   }
-  if (
-    rest.ended.length + enqueued.length + delayed.length + groups.length + lanes.length + restamped.length > 0
-  ) {
+  if ((yield* Delays.retry(sql, retried, yield* DatabaseTime.now)) !== retried.length) return yield* stale
+  // Before others are inserted, since a new job may have the id of an ended one. Otherwise with the counters, in one round trip.
+  const isFirst = ended.length > 0 && enqueued.length + delayed.length > 0
+  if (slot === undefined && !isFirst && isUnread(changes)) {
+    yield* writeUnread(sql, changes, yield* DatabaseTime.now)
+    return applied
+  }
+  if (isFirst) {
+    const written = yield* write(sql, { ...noChanges, ended }, yield* DatabaseTime.now)
+    if (written.ended !== ended.length) return yield* stale
+  }
+  const rest = isFirst ? { ...changes, ended: [] } : changes
+  if (hasRows(rest)) {
     const written = yield* write(sql, rest, yield* DatabaseTime.now, slot)
     if (
       written.ended !== rest.ended.length || written.groups !== groups.length || written.lanes !== lanes.length
-    ) return undefined
+    ) return yield* stale
     if (written.added !== enqueued.length + delayed.length) return yield* Effect.fail(duplicate())
     applied = { ...applied, restamped: written.restamped, kinds: written.kinds, handed: written.handed }
   }
@@ -53,6 +55,18 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const stale = Effect.suspend(() => Effect.die(new StaleLanes()))
+
+/** Returns whether `write` has something to do. */
+const hasRows = ({ delayed, ended, enqueued, groups, lanes, restamped }: LanesChanges): boolean =>
+  ended.length + enqueued.length + delayed.length + groups.length + lanes.length + restamped.length > 0
+
+/** Returns whether nothing is known only from the rows that the changes return. */
+const isUnread = (changes: LanesChanges): boolean => {
+  const { delayed, postponed, promotions, restamped } = changes
+  return hasRows(changes) && delayed.length + postponed.length + promotions.length + restamped.length === 0
+}
 
 /** The index of a table refuses most duplicates, but not a delayed job with the id of another one. */
 const duplicate = () =>

@@ -1,10 +1,11 @@
 /** The statement that writes decided lanes, without promotions. */
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import * as Rows from "@kinora/persistence/Rows"
 import { Effect, Option, Schema } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type { LanesChanges, PlacedJob } from "../laneChanges.ts"
 import type { JobPlace } from "../loadedLanes.ts"
-import type { JobSlot } from "../storeTypes.ts"
+import { type JobSlot, StaleLanes } from "../storeTypes.ts"
 import * as Delays from "./delays.ts"
 import * as JobIds from "./jobIds.ts"
 import { holds } from "./leases.ts"
@@ -12,8 +13,7 @@ import { restampStatement, restampTable } from "./restamps.ts"
 import { claimedColumns, decodeClaimed, toClaimed } from "./rows.ts"
 
 /**
- * Deletes and inserts jobs, and sets counters and shares. Contains only the parts that have rows,
- * since Postgres prepares each part of a statement for each execution. Returns how many jobs and
+ * Deletes and inserts jobs, and sets counters and shares. Returns how many jobs and
  * counters still had the values that were loaded, the kinds of the jobs with other shares, and the job that was leased.
  */
 export const write = Effect.fnUntraced(function*(
@@ -22,6 +22,69 @@ export const write = Effect.fnUntraced(function*(
   now: Statement.Fragment,
   slot?: JobSlot
 ) {
+  const { counts, parts } = partsOf(sql, changes, now, slot)
+  const isRestamped = changes.restamped.length > 0
+  const rows = yield* sql`
+    WITH ${parts}
+    SELECT
+      ${counts.ended} AS ended,
+      ${counts.added} AS added,
+      ${counts.groups} AS groups,
+      ${counts.lanes} AS lanes,
+      ${counts.restamped} AS restamped,
+      ${sql.literal(isRestamped ? "ARRAY(SELECT DISTINCT kind FROM restamped)" : "'{}'::text[]")} AS kinds
+      ${slot === undefined ? sql`` : sql`, handed.* FROM (VALUES (1)) AS one_row LEFT JOIN ${handed(sql)} ON true`}
+  `
+  const [written] = yield* decodeWritten(Effect.succeed(rows))
+  const [leased] = yield* decodeClaimed(Effect.succeed(rows.filter(isClaimed)))
+  return { ...written!, handed: leased && toClaimed(leased) }
+})
+
+/**
+ * Writes changes of which nothing is read, so that they can go with the commit. Fails with a division by zero unless all
+ * jobs and counters still had the values that were loaded, and dies with `StaleLanes` then.
+ */
+export const writeUnread = (
+  sql: SqlClient.SqlClient,
+  changes: Written,
+  now: Statement.Fragment
+): Effect.Effect<void, SqlError.SqlError> => {
+  const { counts, parts } = partsOf(sql, changes, now)
+  const { ended, enqueued, groups, lanes } = changes
+  return Pipelining.writeCurrent(
+    sql,
+    sql`
+      WITH ${parts}
+      SELECT
+        1 / (
+          ${counts.ended} = ${ended.length} AND ${counts.groups} = ${groups.length} AND ${counts.lanes} = ${lanes.length}
+        )::int4 AS "areCurrent",
+        -- Fails for a negative number, with another error: a delayed job has the id of a new one.
+        sqrt(${counts.added} - ${enqueued.length}) AS "areNew"
+    `,
+    () => new StaleLanes()
+  )
+}
+
+/** Columns of `scheduler_job` that are inserted as they are in the rows of `newJobs`. */
+export const insertedColumns =
+  "id, own_id, lane_id, group_id, kind, priority, payload, checkpoint, failures, attempts_max, time_limit_ms, unique_key"
+
+/** Jobs to insert, as the rows `new`, with their `place` in the order. */
+export const newJobs = (jobs: ReadonlyArray<PlacedJob>): Statement.Fragment =>
+  Rows.table("new", jobs, newColumns, { place: "place" })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+type Written = Omit<LanesChanges, "postponed" | "promotions" | "retried">
+
+/**
+ * The parts of the statement, and their numbers of rows. Contains only the parts that have rows,
+ * since Postgres prepares each part of a statement for each execution.
+ */
+const partsOf = (sql: SqlClient.SqlClient, changes: Written, now: Statement.Fragment, slot?: JobSlot) => {
   const { delayed, ended, enqueued, groups, lanes, restamped } = changes
   const [due, placed] = [ended.filter(isDelayed), ended.filter((job) => !isDelayed(job))]
   const parts = [
@@ -39,35 +102,17 @@ export const write = Effect.fnUntraced(function*(
   ]
   const count = (rows: ReadonlyArray<unknown>, part: string) =>
     sql.literal(rows.length === 0 ? "0" : `(SELECT count(*) FROM ${part})::int4`)
-  const rows = yield* sql`
-    WITH ${sql.csv(parts)}
-    SELECT
-      ${count(placed, "ended_jobs")} + ${count(due, "ended_delays")} AS ended,
-      ${count(enqueued, "added")} + ${count(delayed, "delayed")} AS added,
-      ${count(groups, "counted_groups")} AS groups,
-      ${count(lanes, "counted_lanes")} AS lanes,
-      ${count(restamped, "restamped")} AS restamped,
-      ${sql.literal(restamped.length === 0 ? "'{}'::text[]" : "ARRAY(SELECT DISTINCT kind FROM restamped)")} AS kinds
-      ${slot === undefined ? sql`` : sql`, handed.* FROM (VALUES (1)) AS one_row LEFT JOIN ${handed(sql)} ON true`}
-  `
-  const [written] = yield* decodeWritten(Effect.succeed(rows))
-  const [leased] = yield* decodeClaimed(Effect.succeed(rows.filter(isClaimed)))
-  return { ...written!, handed: leased && toClaimed(leased) }
-})
-
-/** Columns of `scheduler_job` that are inserted as they are in the rows of `newJobs`. */
-export const insertedColumns =
-  "id, own_id, lane_id, group_id, kind, priority, payload, checkpoint, failures, attempts_max, time_limit_ms, unique_key"
-
-/** Jobs to insert, as the rows `new`, with their `place` in the order. */
-export const newJobs = (jobs: ReadonlyArray<PlacedJob>): Statement.Fragment =>
-  Rows.table("new", jobs, newColumns, { place: "place" })
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-type Written = Omit<LanesChanges, "postponed" | "promotions" | "retried">
+  return {
+    parts: sql.csv(parts),
+    counts: {
+      ended: sql`${count(placed, "ended_jobs")} + ${count(due, "ended_delays")}`,
+      added: sql`${count(enqueued, "added")} + ${count(delayed, "delayed")}`,
+      groups: count(groups, "counted_groups"),
+      lanes: count(lanes, "counted_lanes"),
+      restamped: count(restamped, "restamped")
+    }
+  }
+}
 
 const decodeWritten = Rows.decodeAll(
   Schema.Struct({
