@@ -2,6 +2,7 @@
 import { Catalog } from "@kinora/catalog/Catalog"
 import * as Model from "@kinora/catalog/Model"
 import { Generators } from "@kinora/generator/Generators"
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { JobHandler } from "@kinora/scheduler"
 import type { ClaimedJob } from "@kinora/scheduler/Job"
@@ -184,7 +185,7 @@ const makeClaimed = Effect.gen(function*() {
     const started = yield* store.start(
       jobs.map(({ attempt, epoch, job }) => ({ id: GenerationId.fromUuid(job), at, attempt, epoch, worker }))
     )
-    yield* webhooks.publish(GenerationEvent.ofChanged(started))
+    yield* Pipelining.atCommit(webhooks.publish(GenerationEvent.ofChanged(started)))
     yield* afterCommit(changes.publish(started.map(({ id }) => id)))
     const first = new Set(started.map(({ id }) => GenerationId.toUuid(id)))
     yield* afterCommit(Metrics.started(jobs.filter(({ job }) => first.has(job)), at))

@@ -1,5 +1,7 @@
 /** Statements and round trips of single operations, which have no others to fold with. */
 import { assert, it } from "@effect/vitest"
+import { Pipelining } from "@kinora/persistence"
+import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { RoundTrips } from "@kinora/testkit"
 import { Effect } from "effect"
 import { makeWorld, takeLease } from "../src/internal/contract/world.ts"
@@ -55,4 +57,33 @@ it.live("operations send no more statements than these, and wait for no more res
       }
     }).pipe(Effect.provide(over(database)))
     assert.deepStrictEqual(costs, bounds)
+  }).pipe(Effect.scoped))
+
+/** With transactions that pipeline, as in the service. */
+const pipelinedBounds = {
+  // A job that waits for a slot.
+  enqueue: { statements: 4, roundTrips: 2 },
+  claimInUnit: { statements: 3, roundTrips: 2 },
+  // Looks for a lane without waiting jobs first, and awaits the promoted ones.
+  settleAndPromote: { statements: 7, roundTrips: 5 }
+}
+
+it.live("in units that pipeline, the first and the last statements go together", () =>
+  Effect.gen(function*() {
+    const { costOf, database } = yield* RoundTrips.makeWith(Pipelining.over)
+    const costs = yield* Effect.gen(function*() {
+      const { atomically } = yield* UnitOfWork
+      const scheduler = yield* Scheduler
+      const { job, kind } = yield* makeWorld
+      const lease = yield* takeLease("1 minute")
+      const first = job({ cap: 1 })
+      yield* scheduler.enqueue(first)
+      const enqueue = yield* costOf(scheduler.enqueue(job({ cap: 1 })))
+      const claim = scheduler.claim({ lease, worker: "test", kinds: [kind.name], limit: 1 })
+      const claimInUnit = yield* costOf(atomically(claim))
+      const [running] = yield* scheduler.find([first.job])
+      assert.strictEqual(running?.state, "running")
+      return { enqueue, claimInUnit, settleAndPromote: yield* costOf(scheduler.settle(running!)) }
+    }).pipe(Effect.provide(over(database)))
+    assert.deepStrictEqual(costs, pipelinedBounds)
   }).pipe(Effect.scoped))

@@ -97,7 +97,7 @@ it.effect("claims without reading the jobs that wait for a slot", () =>
       alone: false,
       except: []
     }
-    const steps = yield* QueryPlan.explain(Claims.claimStatement(sql, terms, yield* DatabaseTime.now))
+    const steps = yield* QueryPlan.explain(Claims.claimStatement(sql, terms, yield* DatabaseTime.now, sql`TRUE`))
     const indexes = steps.flatMap(({ index }) => index ?? [])
     assert.sameMembers(indexes, [
       "scheduler_job_by_share",
@@ -139,7 +139,7 @@ it.effect("claims without reading the jobs of other kinds", () =>
       alone: false,
       except: []
     }
-    const steps = yield* QueryPlan.explain(Claims.claimStatement(sql, terms, yield* DatabaseTime.now))
+    const steps = yield* QueryPlan.explain(Claims.claimStatement(sql, terms, yield* DatabaseTime.now, sql`TRUE`))
     for (const { rows, type } of steps) {
       assert.notStrictEqual(type, "Seq Scan")
       assert.isAtMost(rows, 4)
@@ -169,7 +169,7 @@ it.effect("claims without reading the other lanes with queued jobs", () =>
       alone: false,
       except: []
     }
-    const steps = yield* QueryPlan.explain(Claims.claimStatement(sql, terms, yield* DatabaseTime.now))
+    const steps = yield* QueryPlan.explain(Claims.claimStatement(sql, terms, yield* DatabaseTime.now, sql`TRUE`))
     for (const { rows, type } of steps) {
       assert.notStrictEqual(type, "Seq Scan")
       assert.isAtMost(rows, 11)

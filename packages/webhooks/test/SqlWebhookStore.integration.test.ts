@@ -88,7 +88,12 @@ it.effect.each(analysed)(
       const { dead, others } = yield* makeBacklog(analysed)
       const demands = [dead, ...others].map(({ endpoint }) => ({ endpoint: endpoint.id, limit: 10 }))
       const steps = yield* QueryPlan.explain(
-        Claims.claim(sql, yield* DatabaseTime.hostClock, { demands, now: at(1), until: at(31), bytesMax: 1_000_000 })
+        Claims.claim(
+          sql,
+          yield* DatabaseTime.hostClock,
+          { demands, now: at(1), until: at(31), bytesMax: 1_000_000 },
+          sql`TRUE`
+        )
       )
       assertReadsAtMost(steps, 13)
       assert.include(steps.map(({ index }) => index), "webhooks_delivery_due")

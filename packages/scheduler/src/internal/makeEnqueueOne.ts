@@ -1,4 +1,5 @@
 /** Enqueues one job, and hands it to a worker of this process that has a slot for it. */
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { Effect, Result } from "effect"
@@ -36,7 +37,7 @@ export const makeEnqueueOne = Effect.fnUntraced(function*(
     const decided = decideEnqueue(lanes, command)
     if (Result.isFailure(decided)) return [Result.fail(new SchedulerError({ reason: decided.failure })), undefined]
     const { state, value } = decided.success
-    const { handed } = yield* save(state, yield* slotOf(command, value, reserve))
+    const { handed } = yield* Pipelining.atCommit(save(state, yield* slotOf(command, value, reserve)))
     return [Result.succeed(value), handed]
   }, atomically)
 

@@ -136,7 +136,7 @@ const makeRecord = Effect.gen(function*() {
   return Effect.fnUntraced(function*({ changed, endings }: Recorded, queued: ReadonlyArray<GenerationId>) {
     yield* restoreBudgets(changed.filter(({ refunded }) => refunded))
     if (queued.length > 0) yield* Pipelining.atCommit(store.queue(queued))
-    yield* webhooks.publish(GenerationEvent.ofChanged(changed))
+    yield* Pipelining.atCommit(webhooks.publish(GenerationEvent.ofChanged(changed)))
     yield* afterCommit(changes.publish(endings.map(({ id }) => id).concat(queued)))
     yield* afterCommit(Metrics.ended(changed))
   })

@@ -1,5 +1,6 @@
 /** Statements that claim queued jobs. `internal/leases.ts` and `internal/priorities.ts` have the same rules as pure functions. */
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import * as Rows from "@kinora/persistence/Rows"
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -11,8 +12,9 @@ import { claimedColumns, decodeClaimed, decodeClaimedUnlessAhead, toClaimed } fr
 /** Claims jobs for a worker. */
 export const claim = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms: ClaimTerms) {
   const now = yield* DatabaseTime.now
-  if (terms.alone) return inOrder(yield* decodeClaimed(claimAloneStatement(sql, terms, now)))
-  const { isAhead, rows } = yield* decodeClaimedUnlessAhead(claimStatement(sql, terms, now))
+  const begun = yield* Pipelining.begun(sql)
+  if (terms.alone) return inOrder(yield* decodeClaimed(claimAloneStatement(sql, terms, now, begun)))
+  const { isAhead, rows } = yield* decodeClaimedUnlessAhead(claimStatement(sql, terms, now, begun))
   return inOrder(isAhead ? yield* decodeClaimed(exchangingClaimStatement(sql, terms, now)) : rows)
 })
 
@@ -24,16 +26,16 @@ export const claim = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms
  * and Postgres merges the ranges of the kinds, so the cost depends neither on how many jobs and
  * lanes there are nor on the jobs of other kinds. Jobs are locked one by one in the merged order,
  * so no job is locked that is not claimed. SKIP LOCKED keeps workers from waiting for each other's
- * jobs, and MATERIALIZED keeps a plan from applying the limit twice.
+ * jobs, and MATERIALIZED keeps a plan from applying the limit twice. Claims nothing without the condition `begun`.
  */
-export const claimStatement: ClaimStatement = (sql, terms, now) =>
+export const claimStatement: FirstStatement = (sql, terms, now, begun) =>
   sql`
     WITH first_ahead AS MATERIALIZED (
       SELECT id FROM scheduler_job WHERE ${sql.literal(isAheadInSql)}
       ORDER BY lane_id, kind, priority DESC, ${sql.literal(ageInSql)}
       LIMIT 1
     ), next AS MATERIALIZED (
-      ${placesInOrder(sql, terms, now, sql`NOT EXISTS (SELECT FROM first_ahead)`)}
+      ${placesInOrder(sql, terms, now, sql`NOT EXISTS (SELECT FROM first_ahead) AND ${begun}`)}
     ), claimed AS (
       ${leaseNext(sql, terms, now)}
     )
@@ -64,6 +66,11 @@ type ClaimStatement = (
   now: Statement.Fragment
 ) => Statement.Statement<unknown>
 
+/** A statement that can be the first one of its transaction. */
+type FirstStatement = (
+  ...args: [...Parameters<ClaimStatement>, begun: Statement.Fragment]
+) => Statement.Statement<unknown>
+
 /** In the order of their places. `decodeClaimed` orders them by position. */
 const inOrder = (rows: Effect.Success<ReturnType<typeof decodeClaimed>>) =>
   rows.toSorted((a, b) => a.share - b.share).map(toClaimed)
@@ -88,14 +95,14 @@ const placesInOrder = (
     LIMIT ${terms.limit}
   `
 
-const claimAloneStatement: ClaimStatement = (sql, terms, now) =>
+const claimAloneStatement: FirstStatement = (sql, terms, now, begun) =>
   sql`
     WITH next AS MATERIALIZED (
       SELECT id, share, position FROM scheduler_job AS job
       WHERE state = 'queued' AND alone_from <= ${now}
         AND ${isClaimed(sql, terms)}
         AND group_id <> ALL(${Rows.array("text", terms.except)})
-        AND ${holds(sql, terms, now)}
+        AND ${holds(sql, terms, now)} AND ${begun}
       ORDER BY alone_from, position
       LIMIT ${Math.min(1, terms.limit)}
       FOR UPDATE SKIP LOCKED

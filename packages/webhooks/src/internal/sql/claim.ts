@@ -26,16 +26,18 @@ export interface ClaimCommand {
  * Claims deliveries. Skips locked rows, so that workers do not wait for each other. The index
  * has the order of `ORDER BY due_at, id`, so a backlog is never sorted. The sizes are columns,
  * so the data of deliveries that are not claimed is not read. If an event does not exist, its
- * columns are null.
+ * columns are null. Claims nothing without the condition `begun`.
  */
 export const claim = (
   sql: SqlClient.SqlClient,
   clock: DatabaseTime.HostClock,
-  command: ClaimCommand
+  command: ClaimCommand,
+  begun: Statement.Fragment
 ): Statement.Statement<unknown> =>
   sql`
     WITH found AS MATERIALIZED (
       ${selectCandidates(sql, clock, command)}
+      WHERE ${begun}
     ), lined_up AS (
       SELECT *, row_number() OVER (PARTITION BY place ORDER BY due_at, id) AS turn FROM found
     ), summed AS (

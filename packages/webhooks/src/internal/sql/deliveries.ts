@@ -1,5 +1,6 @@
 /** Statements on events, deliveries and logs, as accounts see them. */
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import * as Rows from "@kinora/persistence/Rows"
 import { mapSql } from "@kinora/persistence/StorageError"
 import { DateTime, Effect, Schema } from "effect"
@@ -14,7 +15,7 @@ type Sql = SqlClient.SqlClient
 
 /** The methods of the store that publish, list and restart deliveries. */
 export const methods = (sql: Sql) => ({
-  publish: (events, deliveries) => Effect.asVoid(insert(sql, events, deliveries)).pipe(mapSql("WebhookStore.publish")),
+  publish: (events, deliveries) => insert(sql, events, deliveries).pipe(mapSql("WebhookStore.publish")),
   loadDelivery: (account, id) =>
     deliveryRows(lock(sql, account, id)).pipe(
       Effect.map(([row]) => row && WebhookRows.toDelivery(row)),
@@ -70,29 +71,32 @@ const columns = (sql: Sql) => sql.literal(WebhookRows.deliveryColumns)
 const insert = (sql: Sql, events: ReadonlyArray<InsertedEvent>, deliveries: ReadonlyArray<NewDelivery>) => {
   const createdAt = new Map(events.map((event) => [event.id, event.createdAt]))
   return Effect.flatMap(DatabaseTime.hostClock, (clock) =>
-    sql`
+    Pipelining.write(
+      sql,
+      sql`
     WITH added AS (
       INSERT INTO webhooks_event ${
-      Rows.unnest(events, {
-        id: ["uuid", ({ id }) => EventId.toUuid(id)],
-        ...Rows.fields({ account: "text", type: "text", data: "json" }),
-        created_at: ["timestamptz", ({ createdAt }) => createdAt],
-        subject: ["text?", ({ subject }) => subject]
-      })
-    }
+        Rows.unnest(events, {
+          id: ["uuid", ({ id }) => EventId.toUuid(id)],
+          ...Rows.fields({ account: "text", type: "text", data: "json" }),
+          created_at: ["timestamptz", ({ createdAt }) => createdAt],
+          subject: ["text?", ({ subject }) => subject]
+        })
+      }
     )
     INSERT INTO webhooks_delivery (id, event_id, endpoint_id, status, due_at, begun_at)
     SELECT id, event_id, endpoint_id, 'pending', ${clock.now} + due_in * interval '1 millisecond',
       ${clock.now} + due_in * interval '1 millisecond'
     FROM ${
-      Rows.table("delivery", deliveries, {
-        id: ["uuid", ({ id }) => DeliveryId.toUuid(id)],
-        event_id: ["uuid", ({ event }) => EventId.toUuid(event)],
-        endpoint_id: ["uuid", ({ endpoint }) => EndpointId.toUuid(endpoint)],
-        due_in: ["float8", ({ event }) => clock.millisUntil(createdAt.get(event)!)]
-      })
-    }
-  `)
+        Rows.table("delivery", deliveries, {
+          id: ["uuid", ({ id }) => DeliveryId.toUuid(id)],
+          event_id: ["uuid", ({ event }) => EventId.toUuid(event)],
+          endpoint_id: ["uuid", ({ endpoint }) => EndpointId.toUuid(endpoint)],
+          due_in: ["float8", ({ event }) => clock.millisUntil(createdAt.get(event)!)]
+        })
+      }
+  `
+    ))
 }
 
 const lock = (sql: Sql, account: string, id: DeliveryId) =>

@@ -28,7 +28,8 @@ export const methods = (sql: Sql, unitOfWork: UnitOfWork["Service"]) => ({
     ),
   claim: (demands, now, until, bytesMax = Number.MAX_SAFE_INTEGER) =>
     DatabaseTime.hostClock.pipe(
-      Effect.flatMap((clock) => ClaimStatements.claim(sql, clock, { demands, now, until, bytesMax })),
+      Effect.zip(Pipelining.begun(sql)),
+      Effect.flatMap(([clock, begun]) => ClaimStatements.claim(sql, clock, { demands, now, until, bytesMax }, begun)),
       Effect.flatMap(decodeClaimed),
       Effect.tap((decoded) => endUnusable(sql, unitOfWork, decoded, until)),
       Effect.map(({ claimed }) => claimed),
