@@ -9,7 +9,8 @@ const finalStatuses = ["completed", "failed", "cancelled"] as const
 export type Job = typeof Generation.Generation.Encoded
 
 /** Whether the job has ended. */
-export const isFinal = ({ status }: Pick<Job, "status">): boolean => finalStatuses.some((final) => final === status)
+export const isFinal = ({ status }: { readonly status: string }): boolean =>
+  finalStatuses.some((final) => final === status)
 
 /** No response arrived: the server is not running, or stopped during the request. */
 export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly cause: unknown }> {}

@@ -23,10 +23,10 @@ interface AccountReport {
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-const reportOf = async (account: Account) => Calls.jsonOf<AccountReport>(await account.fetch("/v1/account"))
+const reportOf = async (account: Account) => Calls.jsonOf<AccountReport>(await account.send("/v1/account"))
 
 const usageOf = async (account: Account, query = ""): Promise<Report> => {
-  const response = await account.fetch(`/v1/usage${query}`)
+  const response = await account.send(`/v1/usage${query}`)
   expect(response.status).toBe(200)
   return Calls.jsonOf<Report>(response)
 }
@@ -46,7 +46,7 @@ export const usage = (define: Define): void => {
 const head = ({ holds }: Define): void => {
   holds(["account.get", "account.user", "account.balance", "account.plans"], async (stage) => {
     const account = await stage.openAccount()
-    const response = await account.fetch("/v1/account")
+    const response = await account.send("/v1/account")
     expect(response.status).toBe(200)
     const body = await Calls.jsonOf<AccountReport>(response)
     expect(Object.keys(body).toSorted()).toEqual(["api", "balance_usd_cents", "plans", "results", "user"])
@@ -72,7 +72,7 @@ const head = ({ holds }: Define): void => {
   holds("account.usedBytes", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
-    await (await account.fetch(`/v1/generations/${id}/content`)).bytes()
+    await (await account.send(`/v1/generations/${id}/content`)).bytes()
     expect((await reportOf(account)).results.download["used_bytes_today"]).toBe(4096)
   })
 }
@@ -230,7 +230,7 @@ const rows = ({ holds }: Define): void => {
     const { data: [row, ...others], totals } = await usageOf(account, "?group_by=key")
     expect(row?.key).toEqual({ id: expect.stringMatching(/^key_[0-9a-z]{26}$/), name: expect.any(String) })
     expect([others, totals]).toEqual([[], { completed: 1, credits: row?.credits }])
-    const jobs = await account.fetch(`/v1/generations?key=${row?.key?.id}`)
+    const jobs = await account.send(`/v1/generations?key=${row?.key?.id}`)
     expect((await Calls.jsonOf<{ data: ReadonlyArray<Calls.Job> }>(jobs)).data.map(({ id }) => id)).toEqual([id])
   })
 
@@ -246,7 +246,7 @@ const rows = ({ holds }: Define): void => {
       "to=2026-01-01T00:00:00Z"
     ]
     for (const query of queries) {
-      await Calls.refusalOf(await account.fetch(`/v1/usage?${query}`), 400, "invalid_range")
+      await Calls.refusalOf(await account.send(`/v1/usage?${query}`), 400, "invalid_range")
     }
   })
 }
@@ -268,7 +268,7 @@ const days = ({ inTime }: Define): void => {
     expect(await daysOf("?from=2030-01-05")).toEqual(["2030-01-05", "2030-01-08", 4])
     expect(await daysOf("?from=2030-01-03&to=2030-01-03")).toEqual(["2030-01-03", "2030-01-03", 1])
     expect(await daysOf("?from=2029-12-09&to=2030-01-08")).toEqual(["2029-12-09", "2030-01-08", 8])
-    const tooLong = await account.fetch("/v1/usage?from=2029-12-08&to=2030-01-08")
+    const tooLong = await account.send("/v1/usage?from=2029-12-08&to=2030-01-08")
     await Calls.refusalOf(tooLong, 400, "invalid_range")
   })
 

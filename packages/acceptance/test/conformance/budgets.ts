@@ -1,6 +1,7 @@
 /** Budgets of API keys. */
 import { expect } from "@effect/vitest"
 import type { Account, Stage } from "../../src/conformance/Stage.ts"
+import type { RawClient } from "../../src/RawHttp.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
@@ -16,7 +17,7 @@ interface Used {
 const usedOf = async (account: Account, stage: Stage) => {
   const { data } = await Calls.jsonOf<{
     readonly data: ReadonlyArray<{ readonly used: { readonly day: Used; readonly month: Used } | null }>
-  }>(await stage.admin(`/admin/v1/accounts/${account.id}/keys`))
+  }>(await stage.admin.send(`/admin/v1/accounts/${account.id}/keys`))
   return data.flatMap(({ used }) => used ?? []).toReversed()
 }
 
@@ -101,8 +102,8 @@ export const budgets = ({ holds, inTime }: Define): void => {
 
   holds(["account.keyBudget", "account.keyBudgetUse"], async (stage) => {
     const account = await stage.openAccount()
-    const budgetOf = async (holder: Pick<Account, "fetch">) =>
-      (await Calls.jsonOf<{ readonly api: { readonly key_budget: unknown } }>(await holder.fetch("/v1/account"))).api
+    const budgetOf = async (holder: RawClient) =>
+      (await Calls.jsonOf<{ readonly api: { readonly key_budget: unknown } }>(await holder.send("/v1/account"))).api
         .key_budget
     expect(await budgetOf(account)).toBe(null)
     const limited = await Calls.restricted(account, stage, {
@@ -137,7 +138,7 @@ export const budgets = ({ holds, inTime }: Define): void => {
     await stage.advance("1 second")
     await Calls.createJob(limited)
     expect(await usedOf(account, stage)).toMatchObject([{ day: { jobs: 1 }, month: { jobs: 2 } }])
-    await stage.admin(`/admin/v1/generations/${id}/fail`, { method: "POST" })
+    await stage.admin.send(`/admin/v1/generations/${id}/fail`, { method: "POST" })
     expect((await Calls.awaitEnd(account, id)).refunded).toBe(true)
     expect(await usedOf(account, stage)).toMatchObject([{ day: { jobs: 1 }, month: { jobs: 1 } }])
   })
@@ -169,11 +170,11 @@ export const budgets = ({ holds, inTime }: Define): void => {
     const { data } = await Calls.jsonOf<
       { readonly data: ReadonlyArray<{ readonly id: string; readonly name: string }> }
     >(
-      await stage.admin(keys)
+      await stage.admin.send(keys)
     )
     const { id } = data.find(({ name }) => name === "restricted") ?? { id: "" }
     const { key } = await Calls.jsonOf<{ readonly key: string }>(
-      await Calls.post({ fetch: stage.admin }, `${keys}/${id}/roll`, {})
+      await stage.admin.post(`${keys}/${id}/roll`, {})
     )
     const authorization = { authorization: `Bearer ${key}` }
     const prompts = ["with the new key", "with the new key again"]

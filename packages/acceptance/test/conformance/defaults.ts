@@ -30,7 +30,7 @@ const short = { duration: 2, resolution: "480p" } as const
 
 const paint = async (stage: Stage): Promise<Painted> => {
   const account = await stage.openAccount({ studio: "starter", credits: "starter" })
-  const uploaded = await account.fetch("/v1/uploads", {
+  const uploaded = await account.send("/v1/uploads", {
     method: "POST",
     headers: { "content-type": "image/png" },
     body: Pictures.png(320, 200)
@@ -146,7 +146,7 @@ const modes = ({ holds }: Define): void => {
     const account = await stage.openAccount()
     for (const model of DefaultModels.models) {
       const { capabilities, id, kind, max_prompt_chars, max_reference_images, name, params_schema } = model
-      expect(await Calls.jsonOf(await account.fetch(`/v1/models/${id}`))).toEqual({
+      expect(await Calls.jsonOf(await account.send(`/v1/models/${id}`))).toEqual({
         id,
         name,
         kind,
@@ -167,7 +167,7 @@ const videos = ({ holds }: Define): void => {
     const { account, draft, film, framed, still } = await paintedOn(stage)
     const sizes = [[film, 854, 480], [framed, 480, 480], [draft, 512, 512], [still, 1024, 1024]] as const
     for (const [{ id, kind, output }, width, height] of sizes) {
-      const response = await stage.fetch(output.url)
+      const response = await stage.send(output.url)
       const bytes = await response.bytes()
       expect([response.status, response.headers.get("content-type"), bytes.length]).toEqual([
         200,
@@ -191,14 +191,14 @@ const videos = ({ holds }: Define): void => {
     for (
       const [{ id, output, poster_url, thumb_url }, width, height] of [[film, 854, 480], [framed, 480, 480]] as const
     ) {
-      const poster = await stage.fetch(poster_url ?? "/nothing")
+      const poster = await stage.send(poster_url ?? "/nothing")
       const bytes = await poster.bytes()
       expect([poster.status, await factsOf(bytes)]).toEqual([
         200,
         expect.objectContaining({ kind: "image", width, height })
       ])
-      expect(await (await account.fetch(`/v1/generations/${id}/poster`)).bytes()).toEqual(bytes)
-      const thumb = await stage.fetch(thumb_url ?? "/nothing")
+      expect(await (await account.send(`/v1/generations/${id}/poster`)).bytes()).toEqual(bytes)
+      const thumb = await stage.send(thumb_url ?? "/nothing")
       const small = await factsOf(await thumb.bytes())
       expect([thumb.status, Math.max(small.width, small.height)]).toEqual([200, 256])
       const expiry = [output.url, poster_url, thumb_url].map((url) => new URL(url ?? "").searchParams.get("exp"))
@@ -224,7 +224,7 @@ const charges = ({ holds }: Define): void => {
       1_000 - 8 - 10
     ])
     const { data, totals } = await Calls.jsonOf<{ readonly data: ReadonlyArray<object>; readonly totals: object }>(
-      await account.fetch("/v1/usage")
+      await account.send("/v1/usage")
     )
     const row = (plan: string, model: string, kind: string, credits: number) =>
       expect.objectContaining({ plan, model, kind, credits, completed: 1, failed: 0, cancelled: 0 })
@@ -241,7 +241,7 @@ const charges = ({ holds }: Define): void => {
     const { account, draft, film, framed, still } = await paintedOn(stage)
     const idsOf = async (kind: string) => {
       const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Calls.Job> }>(
-        await account.fetch(`/v1/generations?kind=${kind}`)
+        await account.send(`/v1/generations?kind=${kind}`)
       )
       return data.map(({ id }) => id).toSorted()
     }
@@ -355,7 +355,7 @@ const stateOf = async (account: Account) => {
         }
       }
     }
-  }>(await account.fetch("/v1/account"))
-  const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<unknown> }>(await account.fetch("/v1/generations"))
+  }>(await account.send("/v1/account"))
+  const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<unknown> }>(await account.send("/v1/generations"))
   return { credits: await Calls.creditsOf(account), quota: plans.studio.quota, jobs: data.length }
 }

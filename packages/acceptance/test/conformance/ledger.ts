@@ -19,7 +19,7 @@ interface Transaction {
 
 const lotsOf = async (account: Account): Promise<ReadonlyArray<Lot>> => {
   const { plans } = await Calls.jsonOf<{ readonly plans: { readonly credits: { readonly lots: ReadonlyArray<Lot> } } }>(
-    await account.fetch("/v1/account")
+    await account.send("/v1/account")
   )
   return plans.credits.lots
 }
@@ -29,7 +29,7 @@ const leftOf = async (account: Account) =>
   Object.fromEntries((await lotsOf(account)).map(({ kind, remaining }) => [kind, remaining]))
 
 const bookings = async (stage: Stage, id: string): Promise<ReadonlyArray<Transaction>> => {
-  const response = await stage.admin(`/admin/v1/generations/${id}/ledger`)
+  const response = await stage.admin.send(`/admin/v1/generations/${id}/ledger`)
   expect(response.status).toBe(200)
   return (await Calls.jsonOf<{ readonly data: ReadonlyArray<Transaction> }>(response)).data
 }
@@ -149,7 +149,7 @@ export const ledger = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount()
     await Calls.completed(account)
     await Calls.ended(account, { model: "fails" })
-    const response = await stage.admin("/admin/v1/ledger/verify", { method: "POST" })
+    const response = await stage.admin.send("/admin/v1/ledger/verify", { method: "POST" })
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ accounts: expect.any(Number), discrepancies: [] })
   })

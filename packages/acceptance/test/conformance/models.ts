@@ -8,7 +8,7 @@ import type { Define } from "./Suite.ts"
 type Model = Readonly<Record<string, unknown>>
 
 const list = async (account: Account): Promise<ReadonlyArray<Model>> =>
-  (await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(await account.fetch("/v1/models"))).data
+  (await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(await account.send("/v1/models"))).data
 
 interface AccountView {
   readonly plans: { readonly credits: { readonly credits_remaining: number } }
@@ -86,13 +86,13 @@ export const models = ({ holds, inTime }: Define): void => {
 
   holds(["models.list", "models.get"], async (stage) => {
     const account = await stage.openAccount()
-    const response = await account.fetch("/v1/models")
+    const response = await account.send("/v1/models")
     const body = await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(response)
     expect([response.status, Object.keys(body)]).toEqual([200, ["data"]])
     expect(body.data.find(({ id }) => id === "picture")).toEqual(picture)
-    const one = await account.fetch("/v1/models/picture")
+    const one = await account.send("/v1/models/picture")
     expect([one.status, await one.json()]).toEqual([200, picture])
-    await Calls.refusalOf(await account.fetch("/v1/models/nobody"), 404, "model_not_found")
+    await Calls.refusalOf(await account.send("/v1/models/nobody"), 404, "model_not_found")
   })
 
   holds("models.alias", async (stage) => {
@@ -100,7 +100,7 @@ export const models = ({ holds, inTime }: Define): void => {
     const ids = new Set((await list(account)).map(({ id }) => id))
     for (const [alias, id, params] of aliases) {
       expect([ids.has(id), ids.has(alias)]).toEqual([true, false])
-      const models = [await account.fetch(`/v1/models/${alias}`), await account.fetch(`/v1/models/${id}`)]
+      const models = [await account.send(`/v1/models/${alias}`), await account.send(`/v1/models/${id}`)]
       const [byAlias, byId] = await Promise.all(models.map((response) => Calls.jsonOf<Model>(response)))
       expect([byAlias, byAlias?.["id"]]).toEqual([byId, id])
       const job = await Calls.createJob(account, { model: alias })
@@ -108,7 +108,7 @@ export const models = ({ holds, inTime }: Define): void => {
       const image = await Calls.finishedImage(account, { model: alias, plan: "credits", size: "1024x1024" })
       expect([image.status, await image.json()]).toEqual([200, expect.objectContaining({ data: [expect.any(Object)] })])
     }
-    const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(await account.fetch("/v1/generations"))
+    const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(await account.send("/v1/generations"))
     // The image endpoint as well, newest first.
     expect(data.map(({ model, params }) => [model, params])).toEqual(
       aliases.toReversed().flatMap(([, id, params]) => [[id, params], [id, params]])
@@ -118,7 +118,7 @@ export const models = ({ holds, inTime }: Define): void => {
   inTime(["models.follows", "models.degraded", "models.paused"], async (stage) => {
     const account = await stage.openAccount()
     const status = async () => (await list(account)).map(({ status }) => status)
-    const credits = async () => (await Calls.jsonOf<AccountView>(await account.fetch("/v1/account"))).plans.credits
+    const credits = async () => (await Calls.jsonOf<AccountView>(await account.send("/v1/account"))).plans.credits
     const before = await credits()
     expect(await status()).toEqual(["available"])
     const first = await Calls.createJob(account, { model: "fragile" })
@@ -152,6 +152,6 @@ export const models = ({ holds, inTime }: Define): void => {
     expect(ids).toContain("paused")
     expect(ids).not.toContain("withdrawn")
     await Calls.refusalOf(await Calls.create(account, { model: "withdrawn" }), 404, "model_not_found")
-    await Calls.refusalOf(await account.fetch("/v1/models/withdrawn"), 404, "model_not_found")
+    await Calls.refusalOf(await account.send("/v1/models/withdrawn"), 404, "model_not_found")
   })
 }

@@ -121,7 +121,7 @@ const parameters = ({ holds }: Define): void => {
   holds("parameters.mode", async (stage) => {
     const account = await stage.openAccount()
     const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Readonly<Record<string, unknown>>> }>(
-      await account.fetch("/v1/models")
+      await account.send("/v1/models")
     )
     const capabilities = Object.fromEntries(data.map(({ capabilities, id }) => [id, capabilities]))
     expect(capabilities).toMatchObject({
@@ -222,6 +222,6 @@ export const quotaOf = async (account: Parameters<typeof Calls.creditsOf>[0], ki
         readonly quota: Readonly<Record<"image" | "video", Readonly<Record<"limit" | "used" | "remaining", number>>>>
       }
     }
-  }>(await account.fetch("/v1/account"))
+  }>(await account.send("/v1/account"))
   return plans.studio.quota[kind]
 }

@@ -1,6 +1,7 @@
 /** Renewal of plans from the account's balance. */
 import { expect, vi } from "@effect/vitest"
 import type { Account, Stage } from "../../src/conformance/Stage.ts"
+import { sendAccepted } from "../../src/RawHttp.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
@@ -22,16 +23,7 @@ interface Report {
   }
 }
 
-const reportOf = async (account: Account) => Calls.jsonOf<Report>(await account.fetch("/v1/account"))
-
-const ask = async ({ admin }: Stage, method: string, path: string, body: object) => {
-  const response = await admin(`/admin/v1${path}`, {
-    method,
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body)
-  })
-  expect(response.ok, await response.clone().text()).toBe(true)
-}
+const reportOf = async (account: Account) => Calls.jsonOf<Report>(await account.send("/v1/account"))
 
 const minutesHence = (stage: Stage, minutes: number) => new Date(stage.now().getTime() + minutes * 60_000)
 
@@ -40,9 +32,15 @@ const daysAfter = (time: Date, days: number) => new Date(time.getTime() + days *
 /** Opens an account with a starter plan in both groups, `auto_renew`, and this balance. */
 const open = async (stage: Stage, end: Date, cents: number) => {
   const account = await stage.openAccount({ studio: null, credits: null, lots: [] })
+  const path = `/admin/v1/accounts/${account.id}`
   const terms = { tier: "starter", period_end: end.toISOString(), auto_renew: true }
-  for (const group of ["studio", "credits"]) await ask(stage, "PUT", `/accounts/${account.id}/plans/${group}`, terms)
-  await ask(stage, "POST", `/accounts/${account.id}/deposits`, { reference: "start", usd_cents: cents })
+  for (const group of ["studio", "credits"]) {
+    await sendAccepted(stage.admin, `${path}/plans/${group}`, { method: "PUT", json: terms })
+  }
+  await sendAccepted(stage.admin, `${path}/deposits`, {
+    method: "POST",
+    json: { reference: "start", usd_cents: cents }
+  })
   return account
 }
 
