@@ -15,9 +15,9 @@ interface Used {
 
 /** Returns what is used of the budgets of the account's keys, oldest key first. */
 const usedOf = async (account: Account, stage: Stage) => {
-  const { data } = await Calls.jsonOf<{
+  const { data } = await Calls.get<{
     readonly data: ReadonlyArray<{ readonly used: { readonly day: Used; readonly month: Used } | null }>
-  }>(await stage.admin.send(`/admin/v1/accounts/${account.id}/keys`))
+  }>(stage.admin, `/admin/v1/accounts/${account.id}/keys`)
   return data.flatMap(({ used }) => used ?? []).toReversed()
 }
 
@@ -102,9 +102,7 @@ export const budgets = ({ holds, inTime }: Define): void => {
 
   holds(["account.keyBudget", "account.keyBudgetUse"], async (stage) => {
     const account = await stage.openAccount()
-    const budgetOf = async (holder: RawClient) =>
-      (await Calls.jsonOf<{ readonly api: { readonly key_budget: unknown } }>(await holder.send("/v1/account"))).api
-        .key_budget
+    const budgetOf = async (holder: RawClient) => (await Calls.reportOf(holder)).api.key_budget
     expect(await budgetOf(account)).toBe(null)
     const limited = await Calls.restricted(account, stage, {
       budget: { credits_per_day: 2 * price, jobs_per_month: 5 }
@@ -167,11 +165,9 @@ export const budgets = ({ holds, inTime }: Define): void => {
     const keys = `/admin/v1/accounts/${account.id}/keys`
     const limited = await Calls.restricted(account, stage, { budget: { jobs_per_month: 2 } })
     await Calls.createJob(limited)
-    const { data } = await Calls.jsonOf<
+    const { data } = await Calls.get<
       { readonly data: ReadonlyArray<{ readonly id: string; readonly name: string }> }
-    >(
-      await stage.admin.send(keys)
-    )
+    >(stage.admin, keys)
     const { id } = data.find(({ name }) => name === "restricted") ?? { id: "" }
     const { key } = await Calls.jsonOf<{ readonly key: string }>(
       await stage.admin.post(`${keys}/${id}/roll`, {})

@@ -74,6 +74,44 @@ export const createJob = async (account: Account, wish?: Wish): Promise<Job> => 
   return job
 }
 
+/** Gets JSON. The status must be 200. */
+export const get = async <Body>(client: RawClient, path: string): Promise<Body> => {
+  const response = await client.send(path)
+  expect([path, response.status]).toEqual([path, 200])
+  return jsonOf<Body>(response)
+}
+
+/** Returns the value, which must not be `null`. */
+export const present = <A>(value: A | null): A => {
+  if (value === null) throw new Error("The value is null")
+  return value
+}
+
+/** Gets the account report. */
+export const reportOf = (account: RawClient) => get<Client.AccountReport>(account, "/v1/account")
+
+/** Gets the usage report. */
+export const usageOf = async (account: RawClient, query = "") => {
+  const { data, ...report } = await get<Client.UsageReport>(account, `/v1/usage${query}`)
+  return { ...report, data: present(data) }
+}
+
+/** A page of the list of jobs. */
+export interface Page {
+  readonly data: ReadonlyArray<Job>
+  readonly next_cursor: string | null
+}
+
+/** Lists the jobs of the account, newest first. */
+export const listJobs = (account: RawClient, query = "") => get<Page>(account, `/v1/generations${query}`)
+
+/** A model of the list. */
+export type Model = Readonly<Record<string, unknown>>
+
+/** Lists the models. */
+export const listModels = async (account: RawClient): Promise<ReadonlyArray<Model>> =>
+  (await get<{ readonly data: ReadonlyArray<Model> }>(account, "/v1/models")).data
+
 /** Gets a job. */
 export const read = async (account: RawClient, id: string, query = ""): Promise<Job> =>
   jsonOf<Job>(await account.send(`/v1/generations/${id}${query}`))
@@ -128,6 +166,10 @@ export interface Refusal {
   readonly details: Readonly<Record<string, unknown>>
 }
 
+/** The error of a response. */
+export const errorOf = async (response: Response): Promise<Refusal> =>
+  (await jsonOf<{ readonly error: Refusal }>(response)).error
+
 /** Returns the error of a response, which must have this status, this code and exactly the documented body. */
 export const refusalOf = async (response: Response, status: number, code: string): Promise<Refusal> => {
   const body = await jsonOf<{ readonly error: Refusal }>(response)
@@ -160,12 +202,8 @@ export const limitOf = (response: Response) => ({
 })
 
 /** Credits that the account can spend. */
-export const creditsOf = async (account: Account): Promise<number> => {
-  const { plans } = await jsonOf<{ readonly plans: { readonly credits: { readonly credits_remaining: number } } }>(
-    await account.send("/v1/account")
-  )
-  return plans.credits.credits_remaining
-}
+export const creditsOf = async (account: RawClient): Promise<number> =>
+  (await reportOf(account)).plans.credits.credits_remaining
 
 /** `count` numbers from 0. */
 export const numbers = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)

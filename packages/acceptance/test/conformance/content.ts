@@ -347,12 +347,8 @@ const states = ({ holds, inTime }: Define): void => {
   )
 }
 
-const usedBytes = async (account: Account): Promise<number | null> => {
-  const { results } = await Calls.jsonOf<
-    { readonly results: { readonly download: { readonly used_bytes_today: number | null } } }
-  >(await account.send("/v1/account"))
-  return results.download.used_bytes_today
-}
+const usedBytes = async (account: Account): Promise<number | null> =>
+  (await Calls.reportOf(account)).results.download.used_bytes_today
 
 const files = ({ holds, inTime }: Define): void => {
   holds("download-limits.sent", async (stage) => {

@@ -238,7 +238,7 @@ const repeats = ({ holds }: Define): void => {
     const { id } = await Calls.createJob(account, { model: "credits-only" })
     expect((await Calls.create(account, { model: "credits-only", ...keyed("named") })).status).toBe(201)
     expect((await Calls.image(account)).status).toBe(200)
-    const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Job> }>(await account.send("/v1/generations"))
+    const { data } = await Calls.listJobs(account)
     expect(data.length).toBe(3)
     expect((await Calls.jsonOf<Job>(await Calls.create(account, { model: "credits-only" }))).id).toBe(id)
   })

@@ -223,9 +223,7 @@ const charges = ({ holds }: Define): void => {
       { limit: 50, used: 1, remaining: 49 },
       1_000 - 8 - 10
     ])
-    const { data, totals } = await Calls.jsonOf<{ readonly data: ReadonlyArray<object>; readonly totals: object }>(
-      await account.send("/v1/usage")
-    )
+    const { data, totals } = await Calls.usageOf(account)
     const row = (plan: string, model: string, kind: string, credits: number) =>
       expect.objectContaining({ plan, model, kind, credits, completed: 1, failed: 0, cancelled: 0 })
     expect(data).toEqual([
@@ -240,9 +238,7 @@ const charges = ({ holds }: Define): void => {
   holds("lists.kind", async (stage) => {
     const { account, draft, film, framed, still } = await paintedOn(stage)
     const idsOf = async (kind: string) => {
-      const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Calls.Job> }>(
-        await account.send(`/v1/generations?kind=${kind}`)
-      )
+      const { data } = await Calls.listJobs(account, `?kind=${kind}`)
       return data.map(({ id }) => id).toSorted()
     }
     expect(await idsOf("video")).toEqual([film.id, framed.id].toSorted())
@@ -345,17 +341,7 @@ const rejections = ({ holds }: Define): void => {
 
 /** Credits, quota and number of jobs of an account with a Studio plan. */
 const stateOf = async (account: Account) => {
-  const { plans } = await Calls.jsonOf<{
-    readonly plans: {
-      readonly studio: {
-        readonly quota: {
-          readonly resets_at: string
-          readonly video: { readonly used: number; readonly remaining: number }
-          readonly image: { readonly used: number; readonly remaining: number }
-        }
-      }
-    }
-  }>(await account.send("/v1/account"))
-  const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<unknown> }>(await account.send("/v1/generations"))
-  return { credits: await Calls.creditsOf(account), quota: plans.studio.quota, jobs: data.length }
+  const { plans } = await Calls.reportOf(account)
+  const { data } = await Calls.listJobs(account)
+  return { credits: await Calls.creditsOf(account), quota: Calls.present(plans.studio.quota), jobs: data.length }
 }

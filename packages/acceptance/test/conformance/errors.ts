@@ -33,7 +33,7 @@ const envelope = ({ holds }: Define): void => {
     ["errors.envelope", "errors.code", "errors.details"],
     async (stage) => {
       for (const response of await refused(stage, await stage.openAccount())) {
-        const { error } = await Calls.jsonOf<{ readonly error: Calls.Refusal }>(response.clone())
+        const error = await Calls.errorOf(response.clone())
         expect(response.status).toBeGreaterThanOrEqual(400)
         expect(response.status).toBeLessThan(500)
         expect(error.code).toMatch(/^[a-z_]+$/)
@@ -46,7 +46,7 @@ const envelope = ({ holds }: Define): void => {
     const account = await stage.openAccount({ studio: null, lots: [] })
     const plans = []
     for (const plan of ["studio", "credits"]) {
-      const { error } = await Calls.jsonOf<{ readonly error: Calls.Refusal }>(await Calls.create(account, { plan }))
+      const error = await Calls.errorOf(await Calls.create(account, { plan }))
       plans.push(error.plan)
     }
     const { plan } = await Calls.refusalOf(await account.send("/v1/generations/nobody"), 404, "not_found")

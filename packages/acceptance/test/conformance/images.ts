@@ -25,8 +25,7 @@ const imageOf = async (response: Response): Promise<ImageData> => {
 
 /** The newest job of the account. */
 const newest = async (account: Account): Promise<Job> => {
-  const response = await account.send("/v1/generations?limit=1")
-  const [job] = (await Calls.jsonOf<{ readonly data: ReadonlyArray<Job> }>(response)).data
+  const [job] = (await Calls.listJobs(account, "?limit=1")).data
   if (job === undefined) throw new Error("There is no job")
   return job
 }
@@ -205,8 +204,7 @@ const answers = ({ holds, inTime }: Define): void => {
   holds("image-endpoint.clients", async (stage) => {
     const account = await stage.openAccount()
     expect((await Calls.image(account)).status).toBe(200)
-    const models = await Calls.jsonOf<{ readonly data: ReadonlyArray<unknown> }>(await account.send("/v1/models"))
-    expect(models.data.length).toBeGreaterThan(0)
+    expect((await Calls.listModels(account)).length).toBeGreaterThan(0)
   })
 
   holds("image-endpoint.only", async (stage) => {
@@ -347,7 +345,7 @@ const pending = ({ holds, inTime }: Define): void => {
 /** The first job of the account, once it exists. */
 const firstJob = async (account: Account): Promise<string> => {
   for (let asked = 0; asked < 200; asked++) {
-    const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Job> }>(await account.send("/v1/generations"))
+    const { data } = await Calls.listJobs(account)
     if (data[0] !== undefined) return data[0].id
   }
   throw new Error("No job appears")

@@ -25,7 +25,7 @@ export const order = ({ holds, inTime }: Define): void => {
   inTime("order-of-checks.credentials", async (stage) => {
     const account = await stage.openAccount()
     await account.send("/v1/models")
-    const { error } = await Calls.jsonOf<{ readonly error: Calls.Refusal }>(await tooLarge(account))
+    const error = await Calls.errorOf(await tooLarge(account))
     expect([error.code, error.details["scope"]]).toEqual(["rate_limited", "key"])
   }, { http: { keyRequestsPerMinute: 1 } })
 

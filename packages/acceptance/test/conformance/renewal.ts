@@ -1,29 +1,9 @@
 /** Renewal of plans from the account's balance. */
 import { expect, vi } from "@effect/vitest"
-import type { Account, Stage } from "../../src/conformance/Stage.ts"
+import type { Stage } from "../../src/conformance/Stage.ts"
 import { sendAccepted } from "../../src/RawHttp.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
-
-interface Plan {
-  readonly active: boolean
-  readonly tier: string | null
-  readonly period_end: string | null
-  readonly auto_renew: boolean
-}
-
-interface Report {
-  readonly balance_usd_cents: number
-  readonly plans: {
-    readonly studio: Plan
-    readonly credits: Plan & {
-      readonly credits_remaining: number
-      readonly lots: ReadonlyArray<{ readonly kind: string; readonly remaining: number; readonly expires_at: string }>
-    }
-  }
-}
-
-const reportOf = async (account: Account) => Calls.jsonOf<Report>(await account.send("/v1/account"))
 
 const minutesHence = (stage: Stage, minutes: number) => new Date(stage.now().getTime() + minutes * 60_000)
 
@@ -52,19 +32,19 @@ export const renewal = ({ inTime, onPostgres }: Define): void => {
     const end = minutesHence(stage, 60)
     // Enough for two periods of one plan and one of the other.
     const account = await open(stage, end, 900 + 1000 + 900 + 99)
-    expect(await reportOf(account)).toMatchObject({ balance_usd_cents: 2899, plans: { credits: { lots: [] } } })
+    expect(await Calls.reportOf(account)).toMatchObject({ balance_usd_cents: 2899, plans: { credits: { lots: [] } } })
 
     await stage.advance("1 hour")
     const second = daysAfter(end, 30)
     const renewed = { active: true, tier: "starter", period_end: second, auto_renew: true }
-    const first = await reportOf(account)
+    const first = await Calls.reportOf(account)
     expect(first.balance_usd_cents).toBe(999)
     expect(first.plans.studio).toMatchObject(renewed)
     expect(first.plans.credits).toMatchObject({ ...renewed, credits_remaining: 1000 })
     expect(first.plans.credits.lots).toMatchObject([{ kind: "plan", remaining: 1000, expires_at: second }])
 
     await stage.advance("30 days")
-    const last = await reportOf(account)
+    const last = await Calls.reportOf(account)
     expect(last.balance_usd_cents).toBe(99)
     expect(last.plans.studio).toMatchObject({ active: true, period_end: daysAfter(end, 60) })
     expect(last.plans.credits).toMatchObject({ active: false, tier: null, period_end: null, credits_remaining: 0 })
@@ -74,11 +54,11 @@ export const renewal = ({ inTime, onPostgres }: Define): void => {
     await stage.second()
     const first = minutesHence(stage, 1)
     const account = await open(stage, first, 10_000)
-    await until(async () => (await reportOf(account)).balance_usd_cents === 10_000 - 900 - 1000)
-    const end = new Date((await reportOf(account)).plans.studio.period_end ?? 0)
+    await until(async () => (await Calls.reportOf(account)).balance_usd_cents === 10_000 - 900 - 1000)
+    const end = new Date((await Calls.reportOf(account)).plans.studio.period_end ?? 0)
     // Both servers check several times until the first period would have ended.
     await until(() => stage.now() > first)
-    const { balance_usd_cents, plans } = await reportOf(account)
+    const { balance_usd_cents, plans } = await Calls.reportOf(account)
     expect([balance_usd_cents, plans.studio.period_end]).toEqual([8_100, end.toISOString()])
     expect(plans.credits.lots).toMatchObject([{ kind: "plan", remaining: 1000 }])
   })

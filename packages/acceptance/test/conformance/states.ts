@@ -186,10 +186,7 @@ const ends = ({ holds, onPostgres }: Define): void => {
     const other = await stage.openAccount()
     await Calls.ended(other)
     await Calls.ended(other, { model: "fails" })
-    const rowsOf = async (account: Account) => {
-      const response = await account.send("/v1/usage")
-      return (await Calls.jsonOf<{ readonly data: ReadonlyArray<Record<string, unknown>> }>(response)).data
-    }
+    const rowsOf = async (account: Account) => (await Calls.usageOf(account)).data
     expect(await rowsOf(account)).toEqual([expect.objectContaining({ completed: 0, failed: 0, cancelled: 1 })])
     expect(await rowsOf(other)).toEqual([
       expect.objectContaining({ model: "fails", completed: 0, failed: 1, cancelled: 0 }),
