@@ -1,5 +1,5 @@
 /** Typed client of the HTTP API. It uses `fetch` and the contract only, not the code of the service. */
-import { Account, Generation, Usage } from "@kinora/http-api"
+import { type Account, Generation, type Usage } from "@kinora/http-api"
 import { Data, Effect, Option, Schedule, Schema } from "effect"
 
 /** Statuses after which a job does not change. */
