@@ -1,5 +1,8 @@
 /** The raw client: what it adds to a request, and what it does not change. */
 import { assert, describe, it } from "@effect/vitest"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import * as RawHttp from "../src/RawHttp.ts"
 
 describe("RawHttp", () => {
@@ -39,6 +42,27 @@ describe("RawHttp", () => {
     for (const sender of [client, client.withToken("kin_1")]) {
       assert.strictEqual(await sender.send("/v1/models").catch(String), "Error: GET /v1/models 202")
     }
+  })
+
+  it("appends paths to the base URL, and gives each request a client address unless it has one", async () => {
+    const seen: Array<readonly [url: string | undefined, address: string | undefined]> = []
+    const server = createServer(({ headers, url }, response) => {
+      seen.push([url, headers["x-forwarded-for"]?.toString()])
+      response.end()
+    })
+    await once(server.listen(0, "127.0.0.1"), "listening")
+    const { port } = server.address() as AddressInfo
+    const client = RawHttp.overSocket(`http://127.0.0.1:${port}`)
+    await client.send("//v1/models")
+    await client.withToken("kin_1").send(`http://127.0.0.1:${port}/v1/models?limit=1`)
+    await client.send("/v1/models", { headers: { "x-forwarded-for": "203.0.113.1" } })
+    server.close()
+    server.closeAllConnections()
+    assert.deepStrictEqual(seen, [
+      ["//v1/models", "198.18.0.1"],
+      ["/v1/models?limit=1", "198.18.0.2"],
+      ["/v1/models", "203.0.113.1"]
+    ])
   })
 
   it("returns the body of an accepted request and throws for another", async () => {
