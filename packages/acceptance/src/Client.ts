@@ -1,5 +1,5 @@
 /** Typed client of the HTTP API. It uses `fetch` and the contract only, not the code of the service. */
-import { Generation } from "@kinora/http-api"
+import { type Account, Generation, type Usage } from "@kinora/http-api"
 import { Data, Effect, Option, Schedule, Schema } from "effect"
 
 /** Statuses after which a job does not change. */
@@ -8,8 +8,15 @@ const finalStatuses = ["completed", "failed", "cancelled"] as const
 /** The job object, as the contract defines its JSON. */
 export type Job = typeof Generation.Generation.Encoded
 
+/** The account report, as the contract defines its JSON. */
+export type AccountReport = typeof Account.Account.Encoded
+
+/** The usage report, as the contract defines its JSON. */
+export type UsageReport = typeof Usage.UsageReport.Encoded
+
 /** Whether the job has ended. */
-export const isFinal = ({ status }: Pick<Job, "status">): boolean => finalStatuses.some((final) => final === status)
+export const isFinal = ({ status }: { readonly status: string }): boolean =>
+  finalStatuses.some((final) => final === status)
 
 /** No response arrived: the server is not running, or stopped during the request. */
 export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly cause: unknown }> {}

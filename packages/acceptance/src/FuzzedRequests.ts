@@ -1,7 +1,7 @@
 /** Random requests derived from an OpenAPI document: valid ones, and ones that are wrong in one or several ways. */
 import * as OddJson from "./OddJson.ts"
 import * as Operations from "./Operations.ts"
-import type { RawRequest } from "./RawHttp.ts"
+import type { BytesRequest } from "./RawHttp.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
 
 /** Values that requests are made from. */
@@ -22,7 +22,7 @@ export interface FuzzingOptions {
 
 /** A request and its origin. */
 export interface Fuzzed {
-  readonly request: RawRequest
+  readonly request: BytesRequest
   /** The operation that the request reaches if it is authenticated, or `undefined` if that is uncertain. */
   readonly operation: Operations.Operation | undefined
 }

@@ -52,17 +52,15 @@ export const problemsOf = (exchange: Exchange): ReadonlyArray<string> => {
     : [`status ${exchange.status} is not documented`]
 }
 
-/** Wraps a `fetch` so that it rejects responses that differ from the documents. Only JSON bodies are read. */
-export const checking = <Init extends RequestInit>(
-  fetch: (url: string, init?: Init) => Promise<Response>
-): (url: string, init?: Init) => Promise<Response> =>
-async (url, init) => {
-  const response = await fetch(url, init)
+/** Rejects if a response differs from the documents. Only JSON bodies are read, from a copy of the response. */
+export const check = async (
+  { method, url }: Pick<Exchange, "method" | "url">,
+  response: Response
+): Promise<void> => {
   const { headers, status } = response
-  const method = init?.method ?? "GET"
   const body = isJson(mediaTypeOf(headers)) && method !== "HEAD" ? await response.clone().text() : undefined
   const problems = problemsOf({ method, url, status, headers, body })
-  if (problems.length === 0) return response
+  if (problems.length === 0) return
   throw new Error(`${method} ${pathOf({ url })} ${status} is not as documented: ${problems.join("; ")}. ${body ?? ""}`)
 }
 

@@ -1,13 +1,74 @@
 /**
- * Raw HTTP client: bytes on a socket, for requests that `fetch` would not send, and for clients that stop reading or
- * disconnect.
+ * Raw HTTP client: any request that `fetch` can send, with the response as it arrived. `sendBytes` sends on a socket what
+ * `fetch` does not: malformed heads, half bodies, and clients that stop reading or disconnect.
  */
 import { Data, Effect, type Scope } from "effect"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
+import type * as OpenApiCheck from "./OpenApiCheck.ts"
 
-/** A request. Its parts are sent unchanged. */
-export interface RawRequest {
+/** A request to a server. The method is GET by default. */
+export interface RawRequest extends RequestInit {
+  /** Body, sent as JSON with its media type unless a header has another. A string is sent unchanged. */
+  readonly json?: unknown
+}
+
+/** Client of one server. It sends a token, or none. Its functions need no `this`. */
+export interface RawClient {
+  /** Sends a request to a path of the server, or to a URL from one of its responses. */
+  readonly send: (path: string, request?: RawRequest) => Promise<Response>
+  /** Sends a POST request, with this JSON unless it is `undefined`. */
+  readonly post: (path: string, json?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Response>
+  /** The client of the same server that sends this bearer token with each request that has no `Authorization`. */
+  readonly withToken: (token: string) => RawClient
+}
+
+/** Options of a client. */
+export interface RawClientOptions {
+  /** Sends a request to a path or URL: `fetch`, or a function that reaches a server in this process. */
+  readonly fetch: (path: string, init: RequestInit) => Promise<Response>
+  /** Runs on each response, and rejects if it is wrong. Default: none is. */
+  readonly check?: typeof OpenApiCheck.check | undefined
+}
+
+/** Creates a client without a token. */
+export const make = (options: RawClientOptions): RawClient => clientOf(options, undefined)
+
+/**
+ * Creates a client without a token for a server behind this base URL. Each request without `X-Forwarded-For` gets its own
+ * client address, so that tests on one server do not use up each other's failed authentications. The addresses are reserved
+ * for benchmarks (RFC 2544).
+ */
+export const overSocket = (baseUrl: string, { check }: Pick<RawClientOptions, "check"> = {}): RawClient => {
+  let count = 0
+  return make({
+    check,
+    fetch: (path, init) => {
+      const headers = new Headers(init.headers)
+      if (!headers.has("x-forwarded-for")) {
+        count++
+        headers.set("x-forwarded-for", `198.18.${count >> 8}.${count & 255}`)
+      }
+      // Paths are appended: relative to `baseUrl`, `//v1` is the host `v1`.
+      return fetch(path.startsWith("/") ? `${baseUrl}${path}` : path, { ...init, headers })
+    }
+  })
+}
+
+/** Sends a request that the service must accept, and returns the body as text. Throws if the status is not 2xx. */
+export const sendAccepted = async (
+  client: Pick<RawClient, "send">,
+  path: string,
+  request: RawRequest = {}
+): Promise<string> => {
+  const response = await client.send(path, request)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${request.method ?? "GET"} ${path}: ${response.status} ${text}`)
+  return text
+}
+
+/** A request for `sendBytes`. Its parts are sent unchanged. */
+export interface BytesRequest {
   readonly method: string
   /** Path and query. They are sent without encoding. */
   readonly target: string
@@ -20,7 +81,7 @@ export interface RawRequest {
 }
 
 /** Everything that the server sent before it closed the connection. */
-export interface RawAnswer {
+export interface BytesResponse {
   readonly status: number
   /** Names in lower case. Values of the same name are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>
@@ -49,13 +110,13 @@ export const open = (baseUrl: string): Effect.Effect<Socket, never, Scope.Scope>
   )
 
 /** Writes a request without waiting. */
-export const write = (socket: Socket, request: RawRequest): Effect.Effect<void> =>
+export const write = (socket: Socket, request: BytesRequest): Effect.Effect<void> =>
   Effect.sync(() => {
     socket.write(encode(request))
   })
 
 /** Reads until the server closes the connection. */
-export const read = (socket: Socket): Effect.Effect<RawAnswer, NotHttp> =>
+export const read = (socket: Socket): Effect.Effect<BytesResponse, NotHttp> =>
   Effect.flatMap(
     Effect.callback<Buffer>((resume) => {
       const chunks: Array<Buffer> = []
@@ -89,14 +150,32 @@ export const readSome = (socket: Socket, bytesMin: number): Effect.Effect<number
   })
 
 /** Sends a request on a new connection and reads the response to its end. */
-export const send = (baseUrl: string, request: RawRequest): Effect.Effect<RawAnswer, NotHttp> =>
+export const sendBytes = (baseUrl: string, request: BytesRequest): Effect.Effect<BytesResponse, NotHttp> =>
   Effect.flatMap(open(baseUrl), (socket) => Effect.andThen(write(socket, request), read(socket))).pipe(Effect.scoped)
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const encode = ({ body, headers = [], host = "127.0.0.1", method, target }: RawRequest): Buffer => {
+const clientOf = (options: RawClientOptions, token: string | undefined): RawClient => {
+  const { check, fetch } = options
+  const send: RawClient["send"] = async (path, { json, ...init } = {}) => {
+    const headers = new Headers(init.headers)
+    if (token !== undefined && !headers.has("authorization")) headers.set("authorization", `Bearer ${token}`)
+    if (json !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json")
+    const body = json === undefined ? {} : { body: typeof json === "string" ? json : JSON.stringify(json) }
+    const response = await fetch(path, { ...init, ...body, headers })
+    await check?.({ method: init.method ?? "GET", url: path }, response)
+    return response
+  }
+  return {
+    send,
+    post: (path, json, headers = {}) => send(path, { method: "POST", json, headers }),
+    withToken: (token) => clientOf(options, token)
+  }
+}
+
+const encode = ({ body, headers = [], host = "127.0.0.1", method, target }: BytesRequest): Buffer => {
   const bytes = Buffer.from(body ?? "")
   const tellsLength = headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name))
   const all = [
@@ -109,7 +188,7 @@ const encode = ({ body, headers = [], host = "127.0.0.1", method, target }: RawR
   return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`, "latin1"), bytes])
 }
 
-const parse = (received: Buffer): Effect.Effect<RawAnswer, NotHttp> => {
+const parse = (received: Buffer): Effect.Effect<BytesResponse, NotHttp> => {
   const end = received.indexOf("\r\n\r\n")
   const [first = "", ...lines] = received.toString("latin1", 0, Math.max(end, 0)).split("\r\n")
   const status = /^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]

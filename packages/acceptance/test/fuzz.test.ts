@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Books from "../src/Books.ts"
-import type { RawRequest } from "../src/RawHttp.ts"
+import type { BytesRequest } from "../src/RawHttp.ts"
 import * as FuzzedRequests from "./fuzzedHost.ts"
 
 /** Fixed, so that a failure is caused by a change. `fuzz.process.ts` uses other seeds. */
@@ -14,14 +14,14 @@ const seed = 20_261_121
 /** Statuses of requests that no handler received. */
 const atTheDoor = new Set(["400", "401", "405", "413", "415"])
 
-const get = (target: string, ...headers: NonNullable<RawRequest["headers"]>): RawRequest => ({
+const get = (target: string, ...headers: NonNullable<BytesRequest["headers"]>): BytesRequest => ({
   method: "GET",
   target,
   headers
 })
 
 /** Bytes that Node rejects before any route, without the service's error body. */
-const unreadable: ReadonlyArray<readonly [what: string, request: RawRequest, status: number]> = [
+const unreadable: ReadonlyArray<readonly [what: string, request: BytesRequest, status: number]> = [
   ["a control in a header", get("/v1/models", ["x-null", "a\0b"]), 400],
   ["a header without a name", get("/v1/models", ["", "x"]), 400],
   ["a space in a header's name", get("/v1/models", ["a b", "x"]), 400],

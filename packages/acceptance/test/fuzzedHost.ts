@@ -22,7 +22,7 @@ export const operations = {
 /** A response that violates the contract. */
 class Wrong extends Data.TaggedError("Wrong")<{
   readonly problem: string
-  readonly request: RawHttp.RawRequest
+  readonly request: RawHttp.BytesRequest
   /** The request's number in the run, and how to repeat it. */
   readonly place: string
 }> {
@@ -104,7 +104,7 @@ export const makeSender = Effect.gen(function*() {
   const send = Effect.fnUntraced(function*({ operation, request }: FuzzedRequests.Fuzzed, place: string) {
     const wrong = (problem: string) => new Wrong({ problem, request, place })
     const before = yield* balances
-    const answer = yield* RawHttp.send(baseUrl, request).pipe(
+    const answer = yield* RawHttp.sendBytes(baseUrl, request).pipe(
       Effect.mapError(({ message }) => wrong(message)),
       Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.fail(wrong("There was no answer")) })
     )
@@ -198,7 +198,7 @@ class Known {
     }
   }
 
-  learn({ bytes, headers, status }: RawHttp.RawAnswer): void {
+  learn({ bytes, headers, status }: RawHttp.BytesResponse): void {
     if (status >= 400 || headers["content-type"] !== "application/json") return
     const { id, next_cursor } = Option.getOrElse(
       decodeLearned(bytes.toString()),
@@ -233,8 +233,8 @@ const decodeLearned = Schema.decodeUnknownOption(
 )
 
 const problemOf = (
-  { bytes, headers, status }: RawHttp.RawAnswer,
-  request: RawHttp.RawRequest,
+  { bytes, headers, status }: RawHttp.BytesResponse,
+  request: RawHttp.BytesRequest,
   operation: Operations.Operation | undefined
 ): string | undefined => {
   if (status === 500) return "It was a 500"

@@ -177,11 +177,12 @@ const openPoll = Effect.fnUntraced(function*({ baseUrl }: Program.Server, id: st
   const open = Effect.tap(RawHttp.open(baseUrl), (socket) => RawHttp.write(socket, request))
   const first = yield* open
   const again = Effect.scoped(Effect.flatMap(open, RawHttp.read))
-  const until = (answer: RawHttp.RawAnswer) => answer.status !== 200 || Client.isFinal(jobIn(answer))
+  const until = (answer: RawHttp.BytesResponse) => answer.status !== 200 || Client.isFinal(jobIn(answer))
   return yield* RawHttp.read(first).pipe(
     Effect.flatMap((answer) => until(answer) ? Effect.succeed(answer) : Effect.repeat(again, { until })),
     Effect.forkScoped({ startImmediately: true })
   )
 })
 
-const jobIn = ({ bytes }: RawHttp.RawAnswer): Pick<Client.Job, "status"> => JSON.parse(new TextDecoder().decode(bytes))
+const jobIn = ({ bytes }: RawHttp.BytesResponse): Pick<Client.Job, "status"> =>
+  JSON.parse(new TextDecoder().decode(bytes))

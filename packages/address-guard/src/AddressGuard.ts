@@ -141,7 +141,7 @@ export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
       return { url, addresses: found.addresses.toSorted(byFamily) }
     }
     if (allowed.isEmpty) return yield* exception
-    // Every failure has the same answer, so that it does not reveal which private names exist.
+    // Every failure returns the same error, so that it does not reveal which private names exist.
     const found = yield* Effect.catch(lookUp(host), () => Effect.fail(exception))
     if (found.addresses.length === 0 || !found.addresses.every(allowed.contains)) return yield* exception
     yield* checkAddresses(found)
@@ -211,7 +211,7 @@ const refuseOwn = refuse("own_domain", "The host belongs to this service. Use an
 const interfaceAddresses = (): ReadonlyArray<string> =>
   Object.values(networkInterfaces()).flatMap((entries) => entries?.map(({ address }) => address) ?? [])
 
-/** The message omits the address, because it would reveal the answers of a private DNS. */
+/** The message omits the address, because it would reveal the responses of a private DNS. */
 const privateRefused = () =>
   new AddressRefused({ problem: "address", message: "The host must have public addresses only." })
 

@@ -106,7 +106,7 @@ it.effect("allows http, other ports and private names only for hosts whose addre
     assert.strictEqual(yield* check("https://mixed.com:5678/"), "port")
     assert.strictEqual(yield* check("http://out.com/"), "scheme")
     assert.strictEqual(yield* check("http://unknown.com/"), "scheme")
-    // The answer does not reveal which private names exist.
+    // The error does not reveal which private names exist.
     for (const host of ["mixed.internal", "out.internal", "empty.internal", "unknown.internal", "localhost"]) {
       assert.strictEqual(yield* check(`https://${host}/`), "address", host)
     }

@@ -93,7 +93,7 @@ it.effect("ends its threads with the scope", () =>
     yield* pool.draw(drawing("draw", "scope"))
     yield* Fiber.join(spinning)
     yield* Scope.close(scope, Exit.void)
-    // The thread that would have answered with 2 is gone.
+    // The thread that would have returned 2 has ended.
     assert.deepStrictEqual((yield* pool.draw(drawing("draw"))).bytes, Uint8Array.of(1))
   }))
 

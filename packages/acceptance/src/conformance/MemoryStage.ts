@@ -3,7 +3,8 @@ import { TestHost } from "@kinora/host-test"
 import type { TestHostOptions } from "@kinora/host-test/TestHostOptions"
 import { Clock, Context, type Duration, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { IpNetwork } from "effect/net"
-import * as OpenApiCheck from "../OpenApiCheck.ts"
+import { check } from "../OpenApiCheck.ts"
+import * as RawHttp from "../RawHttp.ts"
 import * as Receivers from "../Receivers.ts"
 import * as Stage from "./Stage.ts"
 import { models } from "./StageModels.ts"
@@ -27,20 +28,17 @@ export const start = (options: MemoryOptions = {}): Promise<Stage.MemoryStage & 
       const kinora = Context.get(context, TestHost.TestHost)
       const clock = Context.get(context, Clock.Clock)
 
-      const fetch: Stage.Fetch = OpenApiCheck.checking((path, init) => kinora.fetch(path, { ...init, apiKey: null }))
-      const admin = Stage.withToken(fetch, Stage.adminToken)
+      const client = RawHttp.make({ check, fetch: (path, init) => kinora.fetch(path, { ...init, apiKey: null }) })
+      const admin = client.withToken(Stage.adminToken)
       const now = () => new Date(clock.currentTimeMillisUnsafe())
       const advance = (duration: Duration.Input) => run(kinora.time.advance(duration))
       const stage: Stage.MemoryStage & AsyncDisposable = {
+        ...client,
         host: "memory",
         baseUrl: kinora.baseUrl,
-        fetch,
         admin,
-        openAccount: Stage.makeOpenAccount({ admin, fetch, now }),
-        overSocket: async () => {
-          const socket = await run(kinora.listen)
-          return OpenApiCheck.checking((path, init) => globalThis.fetch(new URL(path, socket), init))
-        },
+        openAccount: Stage.makeOpenAccount({ ...client, admin, now }),
+        overSocket: async () => RawHttp.overSocket(await run(kinora.listen), { check }),
         receive: receivers(now),
         now,
         advance,

@@ -4,6 +4,7 @@ import { FreePort, TestDatabase } from "@kinora/testkit"
 import { Clock, Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import * as OpenApiCheck from "../OpenApiCheck.ts"
 import * as Program from "../Program.ts"
+import * as RawHttp from "../RawHttp.ts"
 import * as Receivers from "../Receivers.ts"
 import * as Site from "../Site.ts"
 import * as Stage from "./Stage.ts"
@@ -179,27 +180,24 @@ const stageOf = (
   { baseUrl }: Program.Server,
   receivers: Receivers.Receivers
 ): Stage.Stage => {
-  const fromOwnAddress = Stage.makeFromOwnAddress()
-  const send: Stage.Fetch = OpenApiCheck.checking(async (path, init) => {
-    const response = await fetch(urlOf(baseUrl, path), fromOwnAddress(init))
-    // The output of a case is shown if it fails.
-    if (response.status >= 500) await Effect.runPromise(Effect.logWarning(path, await response.clone().text()))
-    return response
-  })
-  const admin = Stage.withToken(send, Stage.adminToken)
+  const client = RawHttp.overSocket(baseUrl, { check })
+  const admin = client.withToken(Stage.adminToken)
   const now = () => new Date(clock.currentTimeMillisUnsafe())
   return {
+    ...client,
     host,
     baseUrl,
-    fetch: send,
     admin,
-    openAccount: Stage.makeOpenAccount({ admin, fetch: send, now }),
-    overSocket: () => Promise.resolve(send),
+    openAccount: Stage.makeOpenAccount({ ...client, admin, now }),
+    overSocket: () => Promise.resolve(client),
     receive: receivers.start,
     now,
     elapse: () => Promise.resolve()
   }
 }
 
-/** URL of a path or of a link. Paths are appended: relative to `baseUrl`, `//v1` is the host `v1`. */
-const urlOf = (baseUrl: string, path: string): string => path.startsWith("/") ? `${baseUrl}${path}` : path
+/** Compares a response with the documents, and logs one of 500 or above: the output of a case is shown if it fails. */
+const check: typeof OpenApiCheck.check = async (request, response) => {
+  if (response.status >= 500) await Effect.runPromise(Effect.logWarning(request.url, await response.clone().text()))
+  await OpenApiCheck.check(request, response)
+}

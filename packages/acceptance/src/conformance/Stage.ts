@@ -1,27 +1,23 @@
 /** The service as conformance cases see it: a client's and an operator's view over HTTP, and accounts to use it. */
 import type { Duration } from "effect"
+import * as RawHttp from "../RawHttp.ts"
 import type { Receiver } from "../Receiver.ts"
 import type { Wish } from "../Receivers.ts"
 
 /** Where cases run: in this process in virtual time, or on a server with a database. */
 export type Host = "memory" | "PGlite" | "Postgres"
 
-/** `fetch` with paths relative to the server's base URL. */
-export type Fetch = (path: string, init?: RequestInit) => Promise<Response>
-
-/** A running service. */
-export interface Stage {
+/** A running service. As a client, it sends no key. */
+export interface Stage extends RawHttp.RawClient {
   readonly host: Host
   /** Origin of its links. */
   readonly baseUrl: string
-  /** Without a key. */
-  readonly fetch: Fetch
-  /** With the operator's token. */
-  readonly admin: Fetch
+  /** Sends the operator's token. */
+  readonly admin: RawHttp.RawClient
   /** Opens an account. */
   readonly openAccount: (options?: AccountOptions) => Promise<Account>
-  /** Without a key, over a socket, from the trusted proxy 127.0.0.1. */
-  readonly overSocket: () => Promise<Fetch>
+  /** A client without a key that sends over a socket, from the trusted proxy 127.0.0.1. */
+  readonly overSocket: () => Promise<RawHttp.RawClient>
   /**
    * Starts a receiver of webhooks that the server trusts and can reach. Timestamps are verified at the time of the
    * server.
@@ -63,14 +59,12 @@ export interface AccountOptions {
   readonly planHours?: number
 }
 
-/** An account and its first key. */
-export interface Account {
+/** An account and its first key. As a client, it sends this key. */
+export interface Account extends RawHttp.RawClient {
   readonly id: string
   readonly email: string
   readonly key: string
   readonly keyId: string
-  /** With the account's key, unless the request has an `Authorization` header. */
-  readonly fetch: Fetch
 }
 
 /** Operator token of every stage. */
@@ -82,30 +76,17 @@ export const corsOrigin = "https://app.example.com"
 /** Proxies whose `X-Forwarded-For` every stage trusts. */
 export const trustedProxies = "127.0.0.0/8"
 
-/** A `fetch` that sends this bearer token. */
-export const withToken = (fetch: Fetch, token: string): Fetch => (path, init = {}) => {
-  const headers = new Headers(init.headers)
-  if (!headers.has("authorization")) headers.set("authorization", `Bearer ${token}`)
-  return fetch(path, { ...init, headers })
-}
-
 /** Opens accounts through the operator API. Throws if the service rejects a request. */
-export const makeOpenAccount = (stage: Pick<Stage, "admin" | "fetch" | "now">): Stage["openAccount"] => {
+export const makeOpenAccount = (
+  { admin, now, withToken }: Pick<Stage, "admin" | "now" | "withToken">
+): Stage["openAccount"] => {
   let opened = 0
-  const ask = async (method: string, path: string, body: object): Promise<Record<string, string>> => {
-    const response = await stage.admin(`/admin/v1${path}`, {
-      method,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body)
-    })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
-    return JSON.parse(text)
-  }
+  const ask = async (method: string, path: string, json: object): Promise<Record<string, string>> =>
+    JSON.parse(await RawHttp.sendAccepted(admin, `/admin/v1${path}`, { method, json }))
 
   return async ({ credits = "pro", lots, planHours = yearHours, studio = "pro" } = {}) => {
     opened++
-    const hence = (hours: number) => new Date(stage.now().getTime() + hours * 3_600_000).toISOString()
+    const hence = (hours: number) => new Date(now().getTime() + hours * 3_600_000).toISOString()
     const email = `stage-${opened}@example.com`
     const { id = "" } = await ask("POST", "/accounts", { email })
     const { id: keyId = "", key = "" } = await ask("POST", `/accounts/${id}/keys`, { name: "conformance" })
@@ -123,23 +104,7 @@ export const makeOpenAccount = (stage: Pick<Stage, "admin" | "fetch" | "now">): 
         images_only: "imagesOnly" in lot && lot.imagesOnly
       })
     }
-    return { id, email, key, keyId, fetch: withToken(stage.fetch, key) }
-  }
-}
-
-/**
- * Gives each request without `X-Forwarded-For` its own client address, so that cases on one host do not use up
- * each other's failed authentications. The addresses are reserved for benchmarks (RFC 2544).
- */
-export const makeFromOwnAddress = (): (init?: RequestInit) => RequestInit => {
-  let count = 0
-  return (init = {}) => {
-    const headers = new Headers(init.headers)
-    if (!headers.has("x-forwarded-for")) {
-      count++
-      headers.set("x-forwarded-for", `198.18.${count >> 8}.${count & 255}`)
-    }
-    return { ...init, headers }
+    return { ...withToken(key), id, email, key, keyId }
   }
 }
 

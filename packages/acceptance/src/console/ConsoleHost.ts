@@ -5,6 +5,7 @@ import { Clock, Effect, Schema, type Scope } from "effect"
 import * as Stage from "../conformance/Stage.ts"
 import * as Drill from "../Drill.ts"
 import * as Program from "../Program.ts"
+import * as RawHttp from "../RawHttp.ts"
 import * as Receivers from "../Receivers.ts"
 import * as Site from "../Site.ts"
 
@@ -18,8 +19,10 @@ export interface ConsoleHostOptions {
   readonly models?: ReadonlyArray<ModelInput> | undefined
 }
 
-/** A running server on which people sign in. */
-export interface ConsoleHost extends Pick<Stage.Stage, "baseUrl" | "admin" | "fetch" | "openAccount" | "receive"> {
+/** A running server on which people sign in. As a client, it sends no key. */
+export interface ConsoleHost
+  extends RawHttp.RawClient, Pick<Stage.Stage, "baseUrl" | "admin" | "openAccount" | "receive">
+{
   /** Creates a link that signs in once to an account. Default role: `member`. */
   readonly accountLink: (account: string, role?: "member" | "viewer") => Promise<string>
   /** Creates a link that signs in once as an operator. Default: the owner of the service. */
@@ -50,14 +53,13 @@ export const start = Effect.fn("ConsoleHost.start")(
       // Each tab has a client address of its own, whose failed sign-ins are counted.
       KINORA_TRUSTED_PROXIES: Stage.trustedProxies
     })
-    const fromOwnAddress = Stage.makeFromOwnAddress()
-    const send: Stage.Fetch = (path, init) => fetch(`${baseUrl}${path}`, fromOwnAddress(init))
-    const admin = Stage.withToken(send, Stage.adminToken)
+    const client = RawHttp.overSocket(baseUrl)
+    const admin = client.withToken(Stage.adminToken)
     return {
+      ...client,
       baseUrl,
       admin,
-      fetch: send,
-      openAccount: Stage.makeOpenAccount({ admin, fetch: send, now }),
+      openAccount: Stage.makeOpenAccount({ ...client, admin, now }),
       receive: receivers.start,
       accountLink: (account, role = "member") => linkOf(admin, `/accounts/${account}/sign-in-links`, { role }),
       operatorLink: (operator = "owner") => linkOf(admin, `/operators/${operator}/sign-in-links`)
@@ -79,12 +81,7 @@ const now = () => new Date(clock.currentTimeMillisUnsafe())
 
 const LinkJson = Schema.fromJsonString(Schema.Struct({ url: Schema.String }))
 
-const linkOf = async (admin: Stage.Fetch, path: string, body?: object): Promise<string> => {
-  const response = await admin(`/admin/v1${path}`, {
-    method: "POST",
-    ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
-  })
-  const text = await response.text()
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
+const linkOf = async (admin: RawHttp.RawClient, path: string, json?: object): Promise<string> => {
+  const text = await RawHttp.sendAccepted(admin, `/admin/v1${path}`, { method: "POST", json })
   return Schema.decodeSync(LinkJson)(text).url
 }

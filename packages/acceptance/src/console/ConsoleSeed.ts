@@ -1,6 +1,8 @@
 /** Data of an account as pages show it: jobs, keys, endpoints, operators. Created over HTTP. */
 import { Schema } from "effect"
-import type { Account, Fetch } from "../conformance/Stage.ts"
+import { isFinal } from "../Client.ts"
+import type { Account } from "../conformance/Stage.ts"
+import * as RawHttp from "../RawHttp.ts"
 import type { ConsoleHost } from "./ConsoleHost.ts"
 import type { PageIds } from "./ConsolePages.ts"
 
@@ -26,10 +28,10 @@ export const seed = async (
   const endpoint = await post(admin, `/admin/v1/accounts/${account.id}/webhook-endpoints`, { url })
   const created = await Promise.all(
     jobs.map(({ model, params, plan, prompt }) =>
-      post(account.fetch, "/v1/generations", { plan, model, params: { prompt, ...params } })
+      post(account, "/v1/generations", { plan, model, params: { prompt, ...params } })
     )
   )
-  const ended = await Promise.all(created.map(({ id }) => awaitEnd(account.fetch, id)))
+  const ended = await Promise.all(created.map(({ id }) => awaitEnd(account, id)))
   await post(admin, `/admin/v1/accounts/${account.id}/webhook-endpoints/${endpoint.id}/test`, {})
   const completed = ended.find(({ status }) => status === "completed")
   if (completed === undefined) throw new Error("No job of the seed completed")
@@ -37,16 +39,8 @@ export const seed = async (
 }
 
 /** Sends a body and returns the created object. Throws if the service rejects it. */
-export const post = async (send: Fetch, path: string, body: object): Promise<Created> => {
-  const response = await send(path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body)
-  })
-  const text = await response.text()
-  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${text}`)
-  return Schema.decodeSync(CreatedJson)(text)
-}
+export const post = async (client: RawHttp.RawClient, path: string, json: object): Promise<Created> =>
+  Schema.decodeSync(CreatedJson)(await RawHttp.sendAccepted(client, path, { method: "POST", json }))
 
 // -----------------------------------------------------------------------------
 // internal
@@ -62,12 +56,9 @@ const CreatedJson = Schema.fromJsonString(
 )
 type Created = typeof CreatedJson.Type
 
-const finalStatuses: ReadonlySet<string | undefined> = new Set(["completed", "failed", "cancelled"])
-
-const awaitEnd = async (send: Fetch, id: string): Promise<Created> => {
+const awaitEnd = async (client: RawHttp.RawClient, id: string): Promise<Created> => {
   while (true) {
-    const response = await send(`/v1/generations/${id}?wait=60`)
-    const job = Schema.decodeSync(CreatedJson)(await response.text())
-    if (finalStatuses.has(job.status)) return job
+    const job = Schema.decodeSync(CreatedJson)(await RawHttp.sendAccepted(client, `/v1/generations/${id}?wait=60`))
+    if (isFinal({ status: job.status ?? "" })) return job
   }
 }

@@ -1,35 +1,9 @@
 /** The account and the usage report. */
 import { expect } from "@effect/vitest"
-import type { Account } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
-type Row = Readonly<Record<string, unknown>>
-
-interface Report {
-  readonly from: string
-  readonly to: string
-  readonly data: ReadonlyArray<Row & { readonly key?: { readonly id: string } | null }>
-  readonly totals: Row
-}
-
-interface AccountReport {
-  readonly user: Row
-  readonly balance_usd_cents: number
-  readonly plans: { readonly studio: Row; readonly credits: Row }
-  readonly api: Row
-  readonly results: Row & { readonly download: Row }
-}
-
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-
-const reportOf = async (account: Account) => Calls.jsonOf<AccountReport>(await account.fetch("/v1/account"))
-
-const usageOf = async (account: Account, query = ""): Promise<Report> => {
-  const response = await account.fetch(`/v1/usage${query}`)
-  expect(response.status).toBe(200)
-  return Calls.jsonOf<Report>(response)
-}
 
 export const account = (define: Define): void => {
   head(define)
@@ -46,9 +20,7 @@ export const usage = (define: Define): void => {
 const head = ({ holds }: Define): void => {
   holds(["account.get", "account.user", "account.balance", "account.plans"], async (stage) => {
     const account = await stage.openAccount()
-    const response = await account.fetch("/v1/account")
-    expect(response.status).toBe(200)
-    const body = await Calls.jsonOf<AccountReport>(response)
+    const body = await Calls.reportOf(account)
     expect(Object.keys(body).toSorted()).toEqual(["api", "balance_usd_cents", "plans", "results", "user"])
     expect(body.user).toEqual({ id: account.id, email: account.email })
     expect(body.balance_usd_cents).toBe(0)
@@ -56,30 +28,30 @@ const head = ({ holds }: Define): void => {
   })
 
   holds("account.keyRpmCap", async (stage) => {
-    expect((await reportOf(await stage.openAccount())).api).toMatchObject({ key_rpm_cap: 300 })
+    expect((await Calls.reportOf(await stage.openAccount())).api).toMatchObject({ key_rpm_cap: 300 })
   })
 
   holds(["account.ttl", "results.window"], async (stage) => {
-    const { results } = await reportOf(await stage.openAccount())
+    const { results } = await Calls.reportOf(await stage.openAccount())
     expect(results).toEqual({ api_ttl_hours: 24, download: expect.any(Object) })
   })
 
   holds(["account.downloadBytes", "account.multiple", "download-limits.defaults"], async (stage) => {
-    const { results } = await reportOf(await stage.openAccount())
+    const { results } = await Calls.reportOf(await stage.openAccount())
     expect(results.download).toEqual({ user_gib_per_day: 50, used_bytes_today: 0, job_download_multiple: 10 })
   })
 
   holds("account.usedBytes", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
-    await (await account.fetch(`/v1/generations/${id}/content`)).bytes()
-    expect((await reportOf(account)).results.download["used_bytes_today"]).toBe(4096)
+    await (await account.send(`/v1/generations/${id}/content`)).bytes()
+    expect((await Calls.reportOf(account)).results.download.used_bytes_today).toBe(4096)
   })
 }
 
 const studio = ({ holds, inTime }: Define): void => {
   holds("account.planFields", async (stage) => {
-    const { plans } = await reportOf(await stage.openAccount({ studio: "pro" }))
+    const { plans } = await Calls.reportOf(await stage.openAccount({ studio: "pro" }))
     expect(plans.studio).toEqual({
       active: true,
       tier: "pro",
@@ -92,7 +64,7 @@ const studio = ({ holds, inTime }: Define): void => {
   })
 
   holds("account.noQuota", async (stage) => {
-    const { plans } = await reportOf(await stage.openAccount({ studio: null }))
+    const { plans } = await Calls.reportOf(await stage.openAccount({ studio: null }))
     expect(plans.studio).toEqual({
       active: false,
       tier: null,
@@ -108,14 +80,14 @@ const studio = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount({ studio: "starter" })
     await Calls.completed(account, { plan: "studio" })
     await Calls.completed(account, { plan: "studio", model: "film" })
-    expect((await reportOf(account)).plans.studio["quota"]).toEqual({
+    expect((await Calls.reportOf(account)).plans.studio.quota).toEqual({
       day: "2030-01-01",
       resets_at: "2030-01-02T00:00:00.000Z",
       video: { limit: 5, used: 1, remaining: 4 },
       image: { limit: 50, used: 1, remaining: 49 }
     })
     await stage.advance("24 hours")
-    expect((await reportOf(account)).plans.studio["quota"]).toEqual({
+    expect((await Calls.reportOf(account)).plans.studio.quota).toEqual({
       day: "2030-01-02",
       resets_at: "2030-01-03T00:00:00.000Z",
       video: { limit: 5, used: 0, remaining: 5 },
@@ -126,7 +98,7 @@ const studio = ({ holds, inTime }: Define): void => {
 
 const credits = ({ holds }: Define): void => {
   holds("account.planFields", async (stage) => {
-    const { plans } = await reportOf(await stage.openAccount({ credits: "business" }))
+    const { plans } = await Calls.reportOf(await stage.openAccount({ credits: "business" }))
     expect(plans.credits).toEqual({
       active: true,
       tier: "business",
@@ -141,7 +113,7 @@ const credits = ({ holds }: Define): void => {
 
   holds("account.creditsRemaining", async (stage) => {
     const account = await stage.openAccount({ credits: null })
-    const { plans } = await reportOf(account)
+    const { plans } = await Calls.reportOf(account)
     expect(plans.credits).toMatchObject({ active: false, tier: null, period_end: null, credits_remaining: 1_000 })
     expect((await Calls.create(account)).status).toBe(201)
   })
@@ -155,7 +127,7 @@ const credits = ({ holds }: Define): void => {
         { kind: "refund", credits: 9, hours: 4 }
       ]
     })
-    const { plans } = await reportOf(account)
+    const { plans } = await Calls.reportOf(account)
     const lot = (kind: string, remaining: number, watermark: boolean, images_only = false) => ({
       kind,
       remaining,
@@ -163,13 +135,13 @@ const credits = ({ holds }: Define): void => {
       images_only,
       watermark
     })
-    expect(plans.credits["lots"]).toEqual([
+    expect(plans.credits.lots).toEqual([
       lot("trial", 50, true),
       lot("plan", 7, false),
       lot("addon", 8, false, true),
       lot("refund", 9, false)
     ])
-    expect(plans.credits["credits_remaining"]).toBe(24)
+    expect(plans.credits.credits_remaining).toBe(24)
     await Calls.refusalOf(await Calls.create(account, { model: "film" }), 402, "insufficient_credits")
   })
 }
@@ -177,9 +149,9 @@ const credits = ({ holds }: Define): void => {
 const limits = ({ holds }: Define): void => {
   holds(["plans-and-credits.returned", "account.planFields"], async (stage) => {
     const account = await stage.openAccount({ studio: "scale", credits: "starter" })
-    const { plans } = await reportOf(account)
-    expect([plans.studio["create_rpm"], plans.studio["concurrency"]]).toEqual([80, 4])
-    expect([plans.credits["create_rpm"], plans.credits["concurrency"]]).toEqual([30, 2])
+    const { plans } = await Calls.reportOf(account)
+    expect([plans.studio.create_rpm, plans.studio.concurrency]).toEqual([80, 4])
+    expect([plans.credits.create_rpm, plans.credits.concurrency]).toEqual([30, 2])
     expect(Calls.limitOf(await Calls.create(account, { plan: "studio" })).limit).toBe(80)
     const statuses = []
     for (const n of Calls.numbers(3)) {
@@ -201,7 +173,7 @@ const rows = ({ holds }: Define): void => {
       { plan: "studio", model: "film-fails" }
     ]
     for (const wish of wishes) await Calls.ended(account, wish)
-    const { data, from, to, totals } = await usageOf(account)
+    const { data, from, to, totals } = await Calls.usageOf(account)
     const day = expect.stringMatching(/^\d{4}-\d\d-\d\d$/)
     const row = (plan: string, model: string, kind: string, completed: number, failed: number, credits: number) => ({
       day,
@@ -227,11 +199,11 @@ const rows = ({ holds }: Define): void => {
   holds("usage.keys", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.ended(account)
-    const { data: [row, ...others], totals } = await usageOf(account, "?group_by=key")
+    const { data: [row, ...others], totals } = await Calls.usageOf(account, "?group_by=key")
     expect(row?.key).toEqual({ id: expect.stringMatching(/^key_[0-9a-z]{26}$/), name: expect.any(String) })
     expect([others, totals]).toEqual([[], { completed: 1, credits: row?.credits }])
-    const jobs = await account.fetch(`/v1/generations?key=${row?.key?.id}`)
-    expect((await Calls.jsonOf<{ data: ReadonlyArray<Calls.Job> }>(jobs)).data.map(({ id }) => id)).toEqual([id])
+    const jobs = await Calls.listJobs(account, `?key=${row?.key?.id}`)
+    expect(jobs.data.map(({ id }) => id)).toEqual([id])
   })
 
   holds("usage.invalid", async (stage) => {
@@ -246,7 +218,7 @@ const rows = ({ holds }: Define): void => {
       "to=2026-01-01T00:00:00Z"
     ]
     for (const query of queries) {
-      await Calls.refusalOf(await account.fetch(`/v1/usage?${query}`), 400, "invalid_range")
+      await Calls.refusalOf(await account.send(`/v1/usage?${query}`), 400, "invalid_range")
     }
   })
 }
@@ -260,7 +232,7 @@ const days = ({ inTime }: Define): void => {
     }
     // It is 8 January.
     const daysOf = async (query: string) => {
-      const { data, from, to } = await usageOf(account, query)
+      const { data, from, to } = await Calls.usageOf(account, query)
       return [from, to, data.length]
     }
     expect(await daysOf("")).toEqual(["2030-01-02", "2030-01-08", 7])
@@ -268,7 +240,7 @@ const days = ({ inTime }: Define): void => {
     expect(await daysOf("?from=2030-01-05")).toEqual(["2030-01-05", "2030-01-08", 4])
     expect(await daysOf("?from=2030-01-03&to=2030-01-03")).toEqual(["2030-01-03", "2030-01-03", 1])
     expect(await daysOf("?from=2029-12-09&to=2030-01-08")).toEqual(["2029-12-09", "2030-01-08", 8])
-    const tooLong = await account.fetch("/v1/usage?from=2029-12-08&to=2030-01-08")
+    const tooLong = await account.send("/v1/usage?from=2029-12-08&to=2030-01-08")
     await Calls.refusalOf(tooLong, 400, "invalid_range")
   })
 
@@ -279,7 +251,7 @@ const days = ({ inTime }: Define): void => {
     await stage.advance("1 minute")
     const { finished_at } = await Calls.read(account, id)
     expect([created_at.slice(0, 10), finished_at?.slice(0, 10)]).toEqual(["2030-01-01", "2030-01-02"])
-    expect((await usageOf(account)).data).toEqual([expect.objectContaining({ day: "2030-01-02", completed: 1 })])
+    expect((await Calls.usageOf(account)).data).toEqual([expect.objectContaining({ day: "2030-01-02", completed: 1 })])
   })
 
   inTime("usage.sorted", async (stage) => {
@@ -287,7 +259,7 @@ const days = ({ inTime }: Define): void => {
     for (const wish of [{ model: "dear" }, { plan: "studio" }, {}]) await Calls.completed(account, wish)
     await stage.advance("72 hours")
     await Calls.completed(account, { model: "dear", plan: "studio" })
-    const { data } = await usageOf(account)
+    const { data } = await Calls.usageOf(account)
     expect(data.map(({ day, model, plan }) => [day, plan, model])).toEqual([
       ["2030-01-01", "credits", "dear"],
       ["2030-01-01", "credits", "picture"],

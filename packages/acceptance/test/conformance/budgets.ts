@@ -1,6 +1,7 @@
 /** Budgets of API keys. */
 import { expect } from "@effect/vitest"
 import type { Account, Stage } from "../../src/conformance/Stage.ts"
+import type { RawClient } from "../../src/RawHttp.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
@@ -14,9 +15,9 @@ interface Used {
 
 /** Returns what is used of the budgets of the account's keys, oldest key first. */
 const usedOf = async (account: Account, stage: Stage) => {
-  const { data } = await Calls.jsonOf<{
+  const { data } = await Calls.get<{
     readonly data: ReadonlyArray<{ readonly used: { readonly day: Used; readonly month: Used } | null }>
-  }>(await stage.admin(`/admin/v1/accounts/${account.id}/keys`))
+  }>(stage.admin, `/admin/v1/accounts/${account.id}/keys`)
   return data.flatMap(({ used }) => used ?? []).toReversed()
 }
 
@@ -101,9 +102,7 @@ export const budgets = ({ holds, inTime }: Define): void => {
 
   holds(["account.keyBudget", "account.keyBudgetUse"], async (stage) => {
     const account = await stage.openAccount()
-    const budgetOf = async (holder: Pick<Account, "fetch">) =>
-      (await Calls.jsonOf<{ readonly api: { readonly key_budget: unknown } }>(await holder.fetch("/v1/account"))).api
-        .key_budget
+    const budgetOf = async (holder: RawClient) => (await Calls.reportOf(holder)).api.key_budget
     expect(await budgetOf(account)).toBe(null)
     const limited = await Calls.restricted(account, stage, {
       budget: { credits_per_day: 2 * price, jobs_per_month: 5 }
@@ -137,7 +136,7 @@ export const budgets = ({ holds, inTime }: Define): void => {
     await stage.advance("1 second")
     await Calls.createJob(limited)
     expect(await usedOf(account, stage)).toMatchObject([{ day: { jobs: 1 }, month: { jobs: 2 } }])
-    await stage.admin(`/admin/v1/generations/${id}/fail`, { method: "POST" })
+    await stage.admin.send(`/admin/v1/generations/${id}/fail`, { method: "POST" })
     expect((await Calls.awaitEnd(account, id)).refunded).toBe(true)
     expect(await usedOf(account, stage)).toMatchObject([{ day: { jobs: 1 }, month: { jobs: 1 } }])
   })
@@ -166,14 +165,12 @@ export const budgets = ({ holds, inTime }: Define): void => {
     const keys = `/admin/v1/accounts/${account.id}/keys`
     const limited = await Calls.restricted(account, stage, { budget: { jobs_per_month: 2 } })
     await Calls.createJob(limited)
-    const { data } = await Calls.jsonOf<
+    const { data } = await Calls.get<
       { readonly data: ReadonlyArray<{ readonly id: string; readonly name: string }> }
-    >(
-      await stage.admin(keys)
-    )
+    >(stage.admin, keys)
     const { id } = data.find(({ name }) => name === "restricted") ?? { id: "" }
     const { key } = await Calls.jsonOf<{ readonly key: string }>(
-      await Calls.post({ fetch: stage.admin }, `${keys}/${id}/roll`, {})
+      await stage.admin.post(`${keys}/${id}/roll`, {})
     )
     const authorization = { authorization: `Bearer ${key}` }
     const prompts = ["with the new key", "with the new key again"]

@@ -1,7 +1,8 @@
-/** Requests that cases send, and readers of their responses. */
+/** The typed client of the cases: requests that many of them send, and readers of the responses. */
 import { expect } from "@effect/vitest"
 import * as Client from "../../src/Client.ts"
-import { type Account, type Stage, withToken } from "../../src/conformance/Stage.ts"
+import type { Account, Stage } from "../../src/conformance/Stage.ts"
+import type { RawClient } from "../../src/RawHttp.ts"
 
 /** The job object. */
 export type Job = Client.Job
@@ -18,19 +19,6 @@ export interface Wish {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends any body with the account's key. */
-export const post = (
-  account: Pick<Account, "fetch">,
-  path: string,
-  body?: unknown,
-  headers: Readonly<Record<string, string>> = {}
-): Promise<Response> =>
-  account.fetch(path, {
-    method: "POST",
-    headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
-    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) })
-  })
-
 /**
  * Begins a span of time. The returned function asserts that a time, in milliseconds, is between its beginning and now. Some
  * times have no fraction of a second.
@@ -44,16 +32,16 @@ export const startSpan = (stage: Pick<Stage, "now">): (millis: number) => void =
 }
 
 /** Sends POST /v1/generations. */
-export const create = (account: Pick<Account, "fetch">, wish: Wish = {}): Promise<Response> =>
-  post(account, "/v1/generations", bodyOf(wish), wish.headers)
+export const create = (account: RawClient, wish: Wish = {}): Promise<Response> =>
+  account.post("/v1/generations", bodyOf(wish), wish.headers)
 
 /** Creates a key of the account with these restrictions, and returns the account with it. */
 export const restricted = async (account: Account, stage: Stage, restrictions: object): Promise<Account> => {
   const path = `/admin/v1/accounts/${account.id}/keys`
   const { key } = await jsonOf<{ readonly key: string }>(
-    await post({ fetch: stage.admin }, path, { name: "restricted", ...restrictions })
+    await stage.admin.post(path, { name: "restricted", ...restrictions })
   )
-  return { ...account, key, fetch: withToken(stage.fetch, key) }
+  return { ...account, ...stage.withToken(key), key }
 }
 
 /** Body of POST /v1/generations. */
@@ -65,11 +53,11 @@ export const bodyOf = ({ model = "picture", params, plan = "credits" }: Wish = {
 
 /** Sends POST /v1/images/generations. */
 export const image = (
-  account: Pick<Account, "fetch">,
+  account: RawClient,
   body: Readonly<Record<string, unknown>> = {},
   headers?: Readonly<Record<string, string>>
 ): Promise<Response> =>
-  post(account, "/v1/images/generations", { model: "credits-only", prompt: "a lake", ...body }, headers)
+  account.post("/v1/images/generations", { model: "credits-only", prompt: "a lake", ...body }, headers)
 
 /** Sends POST /v1/images/generations, and repeats it while the image is pending. */
 export const finishedImage = async (...request: Parameters<typeof image>): Promise<Response> => {
@@ -86,9 +74,47 @@ export const createJob = async (account: Account, wish?: Wish): Promise<Job> => 
   return job
 }
 
+/** Gets JSON. The status must be 200. */
+export const get = async <Body>(client: RawClient, path: string): Promise<Body> => {
+  const response = await client.send(path)
+  expect([path, response.status]).toEqual([path, 200])
+  return jsonOf<Body>(response)
+}
+
+/** Returns the value, which must not be `null`. */
+export const present = <A>(value: A | null): A => {
+  if (value === null) throw new Error("The value is null")
+  return value
+}
+
+/** Gets the account report. */
+export const reportOf = (account: RawClient) => get<Client.AccountReport>(account, "/v1/account")
+
+/** Gets the usage report. */
+export const usageOf = async (account: RawClient, query = "") => {
+  const { data, ...report } = await get<Client.UsageReport>(account, `/v1/usage${query}`)
+  return { ...report, data: present(data) }
+}
+
+/** A page of the list of jobs. */
+export interface Page {
+  readonly data: ReadonlyArray<Job>
+  readonly next_cursor: string | null
+}
+
+/** Lists the jobs of the account, newest first. */
+export const listJobs = (account: RawClient, query = "") => get<Page>(account, `/v1/generations${query}`)
+
+/** A model of the list. */
+export type Model = Readonly<Record<string, unknown>>
+
+/** Lists the models. */
+export const listModels = async (account: RawClient): Promise<ReadonlyArray<Model>> =>
+  (await get<{ readonly data: ReadonlyArray<Model> }>(account, "/v1/models")).data
+
 /** Gets a job. */
-export const read = async (account: Pick<Account, "fetch">, id: string, query = ""): Promise<Job> =>
-  jsonOf<Job>(await account.fetch(`/v1/generations/${id}${query}`))
+export const read = async (account: RawClient, id: string, query = ""): Promise<Job> =>
+  jsonOf<Job>(await account.send(`/v1/generations/${id}${query}`))
 
 /** Returns the job once it has ended. */
 export const awaitEnd = async (account: Account, id: string): Promise<Job> => {
@@ -116,7 +142,7 @@ export const processing = async (account: Account, wish?: Wish): Promise<Job> =>
 
 /** Returns the job once its event stream reports this status. */
 export const awaitStatus = async (account: Account, id: string, status: string): Promise<Job> => {
-  const { body } = await account.fetch(`/v1/generations/${id}/events`)
+  const { body } = await account.send(`/v1/generations/${id}/events`)
   let told = ""
   for await (const text of body?.pipeThrough(new TextDecoderStream()) ?? []) {
     told += text
@@ -126,7 +152,7 @@ export const awaitStatus = async (account: Account, id: string, status: string):
 }
 
 /** Cancels the job. */
-export const cancel = (account: Account, id: string): Promise<Response> => post(account, `/v1/generations/${id}/cancel`)
+export const cancel = (account: Account, id: string): Promise<Response> => account.post(`/v1/generations/${id}/cancel`)
 
 /** JSON body of a response. */
 export const jsonOf = async <Body = Readonly<Record<string, unknown>>>(response: Response): Promise<Body> =>
@@ -139,6 +165,10 @@ export interface Refusal {
   readonly plan: string | null
   readonly details: Readonly<Record<string, unknown>>
 }
+
+/** The error of a response. */
+export const errorOf = async (response: Response): Promise<Refusal> =>
+  (await jsonOf<{ readonly error: Refusal }>(response)).error
 
 /** Returns the error of a response, which must have this status, this code and exactly the documented body. */
 export const refusalOf = async (response: Response, status: number, code: string): Promise<Refusal> => {
@@ -172,12 +202,8 @@ export const limitOf = (response: Response) => ({
 })
 
 /** Credits that the account can spend. */
-export const creditsOf = async (account: Account): Promise<number> => {
-  const { plans } = await jsonOf<{ readonly plans: { readonly credits: { readonly credits_remaining: number } } }>(
-    await account.fetch("/v1/account")
-  )
-  return plans.credits.credits_remaining
-}
+export const creditsOf = async (account: RawClient): Promise<number> =>
+  (await reportOf(account)).plans.credits.credits_remaining
 
 /** `count` numbers from 0. */
 export const numbers = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)

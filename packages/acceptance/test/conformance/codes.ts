@@ -34,14 +34,14 @@ const contentOf = async (account: Account, wish?: Calls.Wish) =>
 
 /** Codes that a request causes on every host. */
 const everywhere: Cases<Stage> = {
-  invalid_request: { status: 400, cause: (account) => Calls.post(account, "/v1/generations", {}) },
+  invalid_request: { status: 400, cause: (account) => account.post("/v1/generations", {}) },
   invalid_params: { status: 400, cause: (account) => Calls.create(account, { params: { aspect_ratio: "7:1" } }) },
   invalid_image: { status: 400, cause: (account) => Calls.create(account, { params: { images: [{ data: "AAAA" }] } }) },
   invalid_idempotency_key: {
     status: 400,
     cause: (account) => Calls.create(account, { headers: { "idempotency-key": "x".repeat(256) } })
   },
-  invalid_range: { status: 400, cause: (account) => account.fetch("/v1/usage?from=monday") },
+  invalid_range: { status: 400, cause: (account) => account.send("/v1/usage?from=monday") },
   plan_required: { status: 400, cause: (account) => Calls.image(account, { model: "picture" }) },
   plan_conflict: {
     status: 400,
@@ -56,16 +56,16 @@ const everywhere: Cases<Stage> = {
   key_expired: {
     status: 401,
     cause: async (account, stage) => {
-      await Calls.post({ fetch: stage.admin }, `/admin/v1/accounts/${account.id}/keys/${account.keyId}/roll`, {
+      await stage.admin.post(`/admin/v1/accounts/${account.id}/keys/${account.keyId}/roll`, {
         overlap_seconds: 0
       })
-      return account.fetch("/v1/models")
+      return account.send("/v1/models")
     }
   },
   scope_missing: {
     status: 403,
     cause: async (account, stage) =>
-      (await Calls.restricted(account, stage, { scopes: ["generate"] })).fetch("/v1/account")
+      (await Calls.restricted(account, stage, { scopes: ["generate"] })).send("/v1/account")
   },
   model_not_allowed: {
     status: 403,
@@ -74,16 +74,16 @@ const everywhere: Cases<Stage> = {
   address_not_allowed: {
     status: 403,
     cause: async (account, stage) =>
-      (await Calls.restricted(account, stage, { ip_ranges: ["192.0.2.0/24"] })).fetch("/v1/models")
+      (await Calls.restricted(account, stage, { ip_ranges: ["192.0.2.0/24"] })).send("/v1/models")
   },
   unauthorized: {
     status: 401,
-    cause: (_, stage) => stage.fetch("/v1/models"),
+    cause: (_, stage) => stage.send("/v1/models"),
     headers: { "www-authenticate": /^Bearer\b/ }
   },
   invalid_signature: {
     status: 401,
-    cause: async (account, stage) => stage.fetch(`${await contentOf(account)}?exp=9999999999&sig=AAAA`)
+    cause: async (account, stage) => stage.send(`${await contentOf(account)}?exp=9999999999&sig=AAAA`)
   },
   plan_inactive: {
     status: 402,
@@ -98,23 +98,23 @@ const everywhere: Cases<Stage> = {
   account_suspended: {
     status: 403,
     cause: async (account, stage) => {
-      await stage.admin(`/admin/v1/accounts/${account.id}/suspend`, { method: "POST" })
+      await stage.admin.send(`/admin/v1/accounts/${account.id}/suspend`, { method: "POST" })
       return awaitSuspended(account, stage)
     }
   },
-  not_found: { status: 404, cause: (account) => account.fetch("/v1/generations/nobody") },
+  not_found: { status: 404, cause: (account) => account.send("/v1/generations/nobody") },
   model_not_found: { status: 404, cause: (account) => Calls.create(account, { model: "nobody" }) },
-  upload_not_found: { status: 404, cause: (account) => account.fetch("/v1/uploads/nobody", { method: "DELETE" }) },
+  upload_not_found: { status: 404, cause: (account) => account.send("/v1/uploads/nobody", { method: "DELETE" }) },
   result_not_found: {
     status: 404,
     cause: async (account) => {
       const { id } = await Calls.ended(account, { model: "fails" })
-      return account.fetch(`/v1/generations/${id}/content`)
+      return account.send(`/v1/generations/${id}/content`)
     }
   },
   method_not_allowed: {
     status: 405,
-    cause: (account) => account.fetch("/v1/models", { method: "DELETE" }),
+    cause: (account) => account.send("/v1/models", { method: "DELETE" }),
     headers: { allow: /\bGET\b/ }
   },
   not_cancellable: {
@@ -127,24 +127,24 @@ const everywhere: Cases<Stage> = {
     status: 409,
     cause: async (account) => {
       const { id } = await Calls.createJob(account, { model: "slow" })
-      return account.fetch(`/v1/generations/${id}/content`)
+      return account.send(`/v1/generations/${id}/content`)
     }
   },
   payload_too_large: {
     status: 413,
-    cause: (account) => Calls.post(account, "/v1/generations", "x".repeat(48 * 1024 * 1024 + 1))
+    cause: (account) => account.post("/v1/generations", "x".repeat(48 * 1024 * 1024 + 1))
   },
   unsupported_media_type: {
     status: 415,
-    cause: (account) => Calls.post(account, "/v1/generations", "<job/>", { "content-type": "application/xml" })
+    cause: (account) => account.post("/v1/generations", "<job/>", { "content-type": "application/xml" })
   },
   precondition_failed: {
     status: 412,
-    cause: async (account) => account.fetch(await contentOf(account), { headers: { "if-match": "\"other\"" } })
+    cause: async (account) => account.send(await contentOf(account), { headers: { "if-match": "\"other\"" } })
   },
   range_not_satisfiable: {
     status: 416,
-    cause: async (account) => account.fetch(await contentOf(account), { headers: { range: "bytes=4096-" } }),
+    cause: async (account) => account.send(await contentOf(account), { headers: { range: "bytes=4096-" } }),
     headers: { "content-range": "bytes */4096" }
   },
   idempotency_key_reused: {
@@ -206,7 +206,7 @@ const inMemory: Cases<MemoryStage> = {
     cause: async (account, stage) => {
       const { output } = await Webhooks.announced(stage, account)
       await stage.advance("2 hours")
-      return stage.fetch(output?.url ?? "/nothing")
+      return stage.send(output?.url ?? "/nothing")
     }
   },
   result_expired: {
@@ -214,21 +214,21 @@ const inMemory: Cases<MemoryStage> = {
     cause: async (account, stage) => {
       const path = await contentOf(account)
       await stage.advance("25 hours")
-      return account.fetch(path)
+      return account.send(path)
     }
   },
   rate_limited: {
     status: 429,
     cause: async (account) => {
-      await account.fetch("/v1/models")
-      return account.fetch("/v1/models")
+      await account.send("/v1/models")
+      return account.send("/v1/models")
     },
     headers: retrying,
     options: { http: { keyRequestsPerMinute: 1 } }
   },
   download_limited: {
     status: 429,
-    cause: async (account) => account.fetch(await contentOf(account)),
+    cause: async (account) => account.send(await contentOf(account)),
     headers: { ...retrying, "x-should-retry": "false" },
     options: { http: { downloadBytesPerDay: 1_000 } }
   },
@@ -237,7 +237,7 @@ const inMemory: Cases<MemoryStage> = {
     cause: async (account, stage) => {
       const headers = { "content-type": "application/json" }
       const body = new ReadableStream()
-      const answer = account.fetch("/v1/generations", { method: "POST", headers, body, duplex: "half" })
+      const answer = account.send("/v1/generations", { method: "POST", headers, body, duplex: "half" })
       await stage.advance("1 minute")
       return answer
     },
@@ -267,10 +267,10 @@ const entriesOf = <On extends Stage>(table: Cases<On>) => Object.entries(table) 
 /** Repeats the request until the suspension takes effect, for at most 5 seconds. */
 const awaitSuspended = async (account: Account, stage: Stage): Promise<Response> => {
   const until = stage.now().getTime() + 5_000
-  let response = await account.fetch("/v1/models")
+  let response = await account.send("/v1/models")
   while (response.status === 200 && stage.now().getTime() < until) {
     await stage.elapse("1 second")
-    response = await account.fetch("/v1/models")
+    response = await account.send("/v1/models")
   }
   return response
 }

@@ -24,7 +24,7 @@ const request = ({ holds }: Define): void => {
     const { plan: _, ...without } = Calls.bodyOf()
     for (const body of [without, { ...without, plan: "free" }, { ...without, plan: null }]) {
       const refusal = await Calls.refusalOf(
-        await Calls.post(account, "/v1/generations", body),
+        await account.post("/v1/generations", body),
         400,
         "invalid_request"
       )
@@ -37,7 +37,7 @@ const request = ({ holds }: Define): void => {
     const account = await stage.openAccount()
     const { model: _, ...without } = Calls.bodyOf()
     const refusal = await Calls.refusalOf(
-      await Calls.post(account, "/v1/generations", without),
+      await account.post("/v1/generations", without),
       400,
       "invalid_request"
     )
@@ -50,7 +50,7 @@ const request = ({ holds }: Define): void => {
     const { params: _, ...without } = Calls.bodyOf()
     const send = async (body: object) =>
       pathsOf(
-        await Calls.refusalOf(await Calls.post(account, "/v1/generations", body), 400, "invalid_request")
+        await Calls.refusalOf(await account.post("/v1/generations", body), 400, "invalid_request")
       )
     expect(await send(without)).toEqual(["params"])
     expect(await send({ ...without, params: {} })).toEqual(["params.prompt"])
@@ -67,7 +67,7 @@ const request = ({ holds }: Define): void => {
     ]
     const refusals = await Promise.all(
       bodies.map(async (body) =>
-        pathsOf(await Calls.refusalOf(await Calls.post(account, "/v1/generations", body), 400, "invalid_request"))
+        pathsOf(await Calls.refusalOf(await account.post("/v1/generations", body), 400, "invalid_request"))
       )
     )
     expect(refusals).toEqual([["seed"], ["params.seed"], [expect.stringMatching(/images.*weight/)]])
@@ -111,10 +111,10 @@ const answers = ({ holds }: Define): void => {
       ["GET", "/v1/usage"]
     ]
     for (const [method, path] of requests) {
-      await Calls.refusalOf(await stage.fetch(path, { method }), 401, "unauthorized")
+      await Calls.refusalOf(await stage.send(path, { method }), 401, "unauthorized")
     }
     const { output } = await Calls.completed(account, { model: "dear" })
-    expect((await stage.fetch(output.url)).status).toBe(200)
+    expect((await stage.send(output.url)).status).toBe(200)
   })
 
   holds(["create-a-job.created", "job-states.new"], async (stage) => {
@@ -133,7 +133,7 @@ const answers = ({ holds }: Define): void => {
         status,
         `${stage.baseUrl}/v1/generations/${id}`
       ])
-      expect((await account.fetch(response.headers.get("location") ?? "")).status).toBe(200)
+      expect((await account.send(response.headers.get("location") ?? "")).status).toBe(200)
     }
   })
 
@@ -229,7 +229,7 @@ const repeats = ({ holds }: Define): void => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account, keyed("once"))
     const same = "{ \"params\":\n{\"prompt\" : \"a l\\u0061ke\"}, \"model\":\"picture\",\t\"plan\":\"credits\" }"
-    const again = await Calls.post(account, "/v1/generations", same, keyed("once").headers)
+    const again = await account.post("/v1/generations", same, keyed("once").headers)
     expect([again.status, (await Calls.jsonOf<Job>(again)).id]).toEqual([200, id])
   })
 
@@ -238,7 +238,7 @@ const repeats = ({ holds }: Define): void => {
     const { id } = await Calls.createJob(account, { model: "credits-only" })
     expect((await Calls.create(account, { model: "credits-only", ...keyed("named") })).status).toBe(201)
     expect((await Calls.image(account)).status).toBe(200)
-    const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Job> }>(await account.fetch("/v1/generations"))
+    const { data } = await Calls.listJobs(account)
     expect(data.length).toBe(3)
     expect((await Calls.jsonOf<Job>(await Calls.create(account, { model: "credits-only" }))).id).toBe(id)
   })

@@ -30,7 +30,7 @@ const short = { duration: 2, resolution: "480p" } as const
 
 const paint = async (stage: Stage): Promise<Painted> => {
   const account = await stage.openAccount({ studio: "starter", credits: "starter" })
-  const uploaded = await account.fetch("/v1/uploads", {
+  const uploaded = await account.send("/v1/uploads", {
     method: "POST",
     headers: { "content-type": "image/png" },
     body: Pictures.png(320, 200)
@@ -146,7 +146,7 @@ const modes = ({ holds }: Define): void => {
     const account = await stage.openAccount()
     for (const model of DefaultModels.models) {
       const { capabilities, id, kind, max_prompt_chars, max_reference_images, name, params_schema } = model
-      expect(await Calls.jsonOf(await account.fetch(`/v1/models/${id}`))).toEqual({
+      expect(await Calls.jsonOf(await account.send(`/v1/models/${id}`))).toEqual({
         id,
         name,
         kind,
@@ -167,7 +167,7 @@ const videos = ({ holds }: Define): void => {
     const { account, draft, film, framed, still } = await paintedOn(stage)
     const sizes = [[film, 854, 480], [framed, 480, 480], [draft, 512, 512], [still, 1024, 1024]] as const
     for (const [{ id, kind, output }, width, height] of sizes) {
-      const response = await stage.fetch(output.url)
+      const response = await stage.send(output.url)
       const bytes = await response.bytes()
       expect([response.status, response.headers.get("content-type"), bytes.length]).toEqual([
         200,
@@ -191,14 +191,14 @@ const videos = ({ holds }: Define): void => {
     for (
       const [{ id, output, poster_url, thumb_url }, width, height] of [[film, 854, 480], [framed, 480, 480]] as const
     ) {
-      const poster = await stage.fetch(poster_url ?? "/nothing")
+      const poster = await stage.send(poster_url ?? "/nothing")
       const bytes = await poster.bytes()
       expect([poster.status, await factsOf(bytes)]).toEqual([
         200,
         expect.objectContaining({ kind: "image", width, height })
       ])
-      expect(await (await account.fetch(`/v1/generations/${id}/poster`)).bytes()).toEqual(bytes)
-      const thumb = await stage.fetch(thumb_url ?? "/nothing")
+      expect(await (await account.send(`/v1/generations/${id}/poster`)).bytes()).toEqual(bytes)
+      const thumb = await stage.send(thumb_url ?? "/nothing")
       const small = await factsOf(await thumb.bytes())
       expect([thumb.status, Math.max(small.width, small.height)]).toEqual([200, 256])
       const expiry = [output.url, poster_url, thumb_url].map((url) => new URL(url ?? "").searchParams.get("exp"))
@@ -223,9 +223,7 @@ const charges = ({ holds }: Define): void => {
       { limit: 50, used: 1, remaining: 49 },
       1_000 - 8 - 10
     ])
-    const { data, totals } = await Calls.jsonOf<{ readonly data: ReadonlyArray<object>; readonly totals: object }>(
-      await account.fetch("/v1/usage")
-    )
+    const { data, totals } = await Calls.usageOf(account)
     const row = (plan: string, model: string, kind: string, credits: number) =>
       expect.objectContaining({ plan, model, kind, credits, completed: 1, failed: 0, cancelled: 0 })
     expect(data).toEqual([
@@ -240,9 +238,7 @@ const charges = ({ holds }: Define): void => {
   holds("lists.kind", async (stage) => {
     const { account, draft, film, framed, still } = await paintedOn(stage)
     const idsOf = async (kind: string) => {
-      const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Calls.Job> }>(
-        await account.fetch(`/v1/generations?kind=${kind}`)
-      )
+      const { data } = await Calls.listJobs(account, `?kind=${kind}`)
       return data.map(({ id }) => id).toSorted()
     }
     expect(await idsOf("video")).toEqual([film.id, framed.id].toSorted())
@@ -345,17 +341,7 @@ const rejections = ({ holds }: Define): void => {
 
 /** Credits, quota and number of jobs of an account with a Studio plan. */
 const stateOf = async (account: Account) => {
-  const { plans } = await Calls.jsonOf<{
-    readonly plans: {
-      readonly studio: {
-        readonly quota: {
-          readonly resets_at: string
-          readonly video: { readonly used: number; readonly remaining: number }
-          readonly image: { readonly used: number; readonly remaining: number }
-        }
-      }
-    }
-  }>(await account.fetch("/v1/account"))
-  const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<unknown> }>(await account.fetch("/v1/generations"))
-  return { credits: await Calls.creditsOf(account), quota: plans.studio.quota, jobs: data.length }
+  const { plans } = await Calls.reportOf(account)
+  const { data } = await Calls.listJobs(account)
+  return { credits: await Calls.creditsOf(account), quota: Calls.present(plans.studio.quota), jobs: data.length }
 }

@@ -49,7 +49,7 @@ const schedule = ({ inTime }: Define): void => {
       // The endpoint received nothing, but the result exists.
       const job = await Calls.read(account, id)
       expect(job.status).toBe("completed")
-      const content = await stage.fetch(job.output?.url ?? "/nothing")
+      const content = await stage.send(job.output?.url ?? "/nothing")
       expect([content.status, (await content.bytes()).length]).toEqual([200, output.bytes])
     }
   )

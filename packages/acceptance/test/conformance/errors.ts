@@ -1,25 +1,25 @@
 /** The body of errors and their messages. */
 import { expect, vi } from "@effect/vitest"
-import { type Account, type Stage, withToken } from "../../src/conformance/Stage.ts"
+import type { Account, Stage } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
 /** Requests that are rejected at each level of the service. */
 const refused = async (stage: Stage, account: Account): Promise<ReadonlyArray<Response>> => [
-  await stage.fetch("/nothing"),
-  await stage.fetch("/v1/nothing"),
-  await stage.fetch("/v1/models"),
-  await account.fetch("/v1/generations", { method: "PUT" }),
-  await account.fetch("/v1/generations/nobody"),
-  await account.fetch("/v1/generations?limit=0"),
-  await account.fetch("/v1/usage?from=monday"),
-  await Calls.post(account, "/v1/generations", "{\"plan\":"),
-  await Calls.post(account, "/v1/generations", "[]"),
-  await Calls.post(account, "/v1/generations", "x".repeat(48 * 1024 * 1024 + 1)),
+  await stage.send("/nothing"),
+  await stage.send("/v1/nothing"),
+  await stage.send("/v1/models"),
+  await account.send("/v1/generations", { method: "PUT" }),
+  await account.send("/v1/generations/nobody"),
+  await account.send("/v1/generations?limit=0"),
+  await account.send("/v1/usage?from=monday"),
+  await account.post("/v1/generations", "{\"plan\":"),
+  await account.post("/v1/generations", "[]"),
+  await account.post("/v1/generations", "x".repeat(48 * 1024 * 1024 + 1)),
   await Calls.create(account, { model: "nobody" }),
   await Calls.create(account, { params: { resolution: "8k" } }),
   await Calls.image(account, { n: 2 }),
-  await account.fetch("/v1/uploads/nobody", { method: "DELETE" })
+  await account.send("/v1/uploads/nobody", { method: "DELETE" })
 ]
 
 export const errors = (define: Define): void => {
@@ -33,7 +33,7 @@ const envelope = ({ holds }: Define): void => {
     ["errors.envelope", "errors.code", "errors.details"],
     async (stage) => {
       for (const response of await refused(stage, await stage.openAccount())) {
-        const { error } = await Calls.jsonOf<{ readonly error: Calls.Refusal }>(response.clone())
+        const error = await Calls.errorOf(response.clone())
         expect(response.status).toBeGreaterThanOrEqual(400)
         expect(response.status).toBeLessThan(500)
         expect(error.code).toMatch(/^[a-z_]+$/)
@@ -46,10 +46,10 @@ const envelope = ({ holds }: Define): void => {
     const account = await stage.openAccount({ studio: null, lots: [] })
     const plans = []
     for (const plan of ["studio", "credits"]) {
-      const { error } = await Calls.jsonOf<{ readonly error: Calls.Refusal }>(await Calls.create(account, { plan }))
+      const error = await Calls.errorOf(await Calls.create(account, { plan }))
       plans.push(error.plan)
     }
-    const { plan } = await Calls.refusalOf(await account.fetch("/v1/generations/nobody"), 404, "not_found")
+    const { plan } = await Calls.refusalOf(await account.send("/v1/generations/nobody"), 404, "not_found")
     expect([...plans, plan]).toEqual(["studio", "credits", null])
   })
 }
@@ -61,10 +61,10 @@ const messages = ({ holds }: Define): void => {
     const forged = `${output.url.slice(0, -3)}abc`
     const wrongKey = `${account.key.slice(0, -1)}!`
     const texts = await Promise.all([
-      stage.fetch("/v1/models", { headers: { authorization: `Bearer ${wrongKey}` } }),
-      stage.fetch(`/v1/models?key=${account.key}`),
-      stage.fetch(forged),
-      account.fetch(`/v1/generations/${account.key}`)
+      stage.send("/v1/models", { headers: { authorization: `Bearer ${wrongKey}` } }),
+      stage.send(`/v1/models?key=${account.key}`),
+      stage.send(forged),
+      account.send(`/v1/generations/${account.key}`)
     ].map(async (response) => (await response).text()))
     for (const text of texts) {
       expect(text).not.toContain(account.key.slice(4, 20))
@@ -80,22 +80,22 @@ const messages = ({ holds }: Define): void => {
     const given = ["trace-7", "x".repeat(128), "!~ \"'{}"]
     for (const id of given) {
       const headers = { "x-request-id": id }
-      expect((await account.fetch("/v1/models", { headers })).headers.get("x-request-id")).toBe(id)
-      expect((await stage.fetch("/nothing", { headers })).headers.get("x-request-id")).toBe(id)
+      expect((await account.send("/v1/models", { headers })).headers.get("x-request-id")).toBe(id)
+      expect((await stage.send("/nothing", { headers })).headers.get("x-request-id")).toBe(id)
     }
   })
 
   holds("conventions.newRequestId", async (stage) => {
     const account = await stage.openAccount()
-    const idOf = async (headers = {}) => (await account.fetch("/v1/models", { headers })).headers.get("x-request-id")
+    const idOf = async (headers = {}) => (await account.send("/v1/models", { headers })).headers.get("x-request-id")
     const made = [await idOf(), await idOf(), await idOf({ "x-request-id": "x".repeat(129) })]
     expect(made).toEqual(made.map(() => expect.stringMatching(/^[\x20-\x7e]{1,128}$/)))
     expect(new Set(made).size).toBe(3)
     expect(await idOf({ "x-request-id": "näh" })).not.toBe("näh")
     const { id } = await Calls.completed(account)
-    const content = await account.fetch(`/v1/generations/${id}/content`)
+    const content = await account.send(`/v1/generations/${id}/content`)
     expect(content.headers.get("x-request-id")).toMatch(/./)
-    expect((await stage.fetch("/healthz")).headers.get("x-request-id")).toMatch(/./)
+    expect((await stage.send("/healthz")).headers.get("x-request-id")).toMatch(/./)
   })
 }
 
@@ -104,7 +104,7 @@ const faults = ({ onPostgres }: Define): void => {
     const { first, printed, sql } = await stage.production()
     const account = await first.openAccount()
     await sql("ALTER TABLE generation_image RENAME TO generation_image_elsewhere")
-    const response = await account.fetch("/v1/uploads/upl_01q3dcbd00evhthzyyqsfhxazr", {
+    const response = await account.send("/v1/uploads/upl_01q3dcbd00evhthzyyqsfhxazr", {
       method: "DELETE",
       headers: { "x-request-id": "trace-500" }
     })
@@ -121,7 +121,7 @@ const faults = ({ onPostgres }: Define): void => {
   onPostgres("codes.idempotency_in_progress", async (stage) => {
     const { first, second, sql } = await stage.production()
     const account = await first.openAccount()
-    const elsewhere = { fetch: withToken(second.fetch, account.key) }
+    const elsewhere = second.withToken(account.key)
     const wish = { headers: { "idempotency-key": "once" }, model: "dear" }
     // The charge of this job does not end before the table is empty. No other case charges as much.
     await sql("CREATE TABLE held AS SELECT 1 AS charge")

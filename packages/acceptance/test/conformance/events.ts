@@ -43,7 +43,7 @@ const announcements = ({ holds, inTime }: Define): void => {
     const { generation } = Webhooks.bodyOf(arrival).data
     expect([generation.id, generation.status]).toEqual([id, "completed"])
     // The result can be downloaded at once and without a key.
-    const content = await stage.fetch(generation.output?.url ?? "/nothing")
+    const content = await stage.send(generation.output?.url ?? "/nothing")
     expect([content.status, (await content.bytes()).length]).toEqual([200, generation.output?.bytes])
   })
 
@@ -207,10 +207,10 @@ const bodies = ({ holds, inTime }: Define): void => {
     }
     expect(Date.parse(output?.expires_at ?? "")).toBe(sent + 3_600_000)
     await stage.advance("59 minutes")
-    for (const url of links) expect((await stage.fetch(url)).status).toBe(200)
+    for (const url of links) expect((await stage.send(url)).status).toBe(200)
     await stage.advance("1 minute")
     await stage.advance("1 second")
-    for (const url of links) await Calls.refusalOf(await stage.fetch(url), 403, "signature_expired")
+    for (const url of links) await Calls.refusalOf(await stage.send(url), 403, "signature_expired")
   })
 }
 

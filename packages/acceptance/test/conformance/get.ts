@@ -18,8 +18,8 @@ export const get = ({ holds, inTime }: Define): void => {
   holds("waiting.waits", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)
-    expect((await account.fetch(`/v1/generations/${id}`)).status).toBe(200)
-    const unknown = await account.fetch("/v1/generations/gen_01q3dcbd00evhthzyyqsfhxazr")
+    expect((await account.send(`/v1/generations/${id}`)).status).toBe(200)
+    const unknown = await account.send("/v1/generations/gen_01q3dcbd00evhthzyyqsfhxazr")
     await Calls.refusalOf(unknown, 404, "not_found")
   })
 
@@ -29,16 +29,16 @@ export const get = ({ holds, inTime }: Define): void => {
     for (
       const wrong of ["x", "gen_", id.toUpperCase(), `${id}0`, id.replace("gen_", "upl_"), "%F0%9F%8F%9E", "a%20b"]
     ) {
-      await Calls.refusalOf(await account.fetch(`/v1/generations/${wrong}`), 404, "not_found")
+      await Calls.refusalOf(await account.send(`/v1/generations/${wrong}`), 404, "not_found")
       await Calls.refusalOf(await Calls.cancel(account, wrong), 404, "not_found")
-      await Calls.refusalOf(await account.fetch(`/v1/generations/${wrong}/content`), 404, "not_found")
+      await Calls.refusalOf(await account.send(`/v1/generations/${wrong}/content`), 404, "not_found")
     }
   })
 
   holds("waiting.waits", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)
-    const response = await account.fetch(`/v1/generations/${id}`)
+    const response = await account.send(`/v1/generations/${id}`)
     expect([response.status, response.headers.get("content-type")]).toEqual([
       200,
       expect.stringMatching(/^application\/json\b/)
@@ -76,7 +76,7 @@ export const get = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)
     for (const wait of ["-1", "1.5", "soon", "", "1e1", "0x10", "%20 1"]) {
-      await Calls.refusalOf(await account.fetch(`/v1/generations/${id}?wait=${wait}`), 400, "invalid_params")
+      await Calls.refusalOf(await account.send(`/v1/generations/${id}?wait=${wait}`), 400, "invalid_params")
     }
   })
 
@@ -94,10 +94,10 @@ export const get = ({ holds, inTime }: Define): void => {
     const { id } = await Calls.processing(account)
     const left = new AbortController()
     const waiting = Calls.numbers(20).map(() =>
-      account.fetch(`/v1/generations/${id}?wait=60`, { signal: left.signal }).catch(() => undefined)
+      account.send(`/v1/generations/${id}?wait=60`, { signal: left.signal }).catch(() => undefined)
     )
     // One of 21 returns at once. Which one is undetermined.
-    const beyond = Calls.numbers(1).map(() => account.fetch(`/v1/generations/${id}?wait=60`, { signal: left.signal }))
+    const beyond = Calls.numbers(1).map(() => account.send(`/v1/generations/${id}?wait=60`, { signal: left.signal }))
     const first = await Promise.race([...waiting, ...beyond])
     expect([first?.status, (await Calls.jsonOf<Job>(first ?? new Response("{}"))).status]).toEqual([200, "processing"])
     left.abort()
@@ -109,7 +109,7 @@ export const get = ({ holds, inTime }: Define): void => {
     const { id } = await Calls.createJob(account, { model: "slow" })
     const left = new AbortController()
     const gone = Calls.numbers(20).map(() =>
-      account.fetch(`/v1/generations/${id}?wait=60`, { signal: left.signal }).catch(() => "gone")
+      account.send(`/v1/generations/${id}?wait=60`, { signal: left.signal }).catch(() => "gone")
     )
     await stage.advance("1 second")
     expect((await Calls.read(account, id, "?wait=60")).status).toBe("processing")

@@ -25,8 +25,7 @@ const imageOf = async (response: Response): Promise<ImageData> => {
 
 /** The newest job of the account. */
 const newest = async (account: Account): Promise<Job> => {
-  const response = await account.fetch("/v1/generations?limit=1")
-  const [job] = (await Calls.jsonOf<{ readonly data: ReadonlyArray<Job> }>(response)).data
+  const [job] = (await Calls.listJobs(account, "?limit=1")).data
   if (job === undefined) throw new Error("There is no job")
   return job
 }
@@ -149,7 +148,7 @@ const answers = ({ holds, inTime }: Define): void => {
     for (const format of [{}, { response_format: "url", prompt: "b" }]) {
       const { b64_json, url } = await imageOf(await Calls.image(account, format))
       expect(b64_json).toBe(undefined)
-      const file = await stage.fetch(url ?? "/nothing")
+      const file = await stage.send(url ?? "/nothing")
       expect([file.status, file.headers.get("content-type")]).toEqual([200, "image/png"])
     }
   })
@@ -158,7 +157,7 @@ const answers = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount()
     const { b64_json, url } = await imageOf(await Calls.image(account, { response_format: "b64_json" }))
     expect(url).toBe(undefined)
-    const file = await account.fetch(`/v1/generations/${(await newest(account)).id}/content`)
+    const file = await account.send(`/v1/generations/${(await newest(account)).id}/content`)
     expect(b64_json).toBe(Pictures.base64(await file.bytes()))
   })
 
@@ -186,9 +185,9 @@ const answers = ({ holds, inTime }: Define): void => {
     const { url = "" } = await imageOf(await Calls.image(account))
     expect(new URL(url).origin).toBe(stage.baseUrl)
     await stage.advance({ hours: 23, minutes: 59, seconds: 58 })
-    expect((await stage.fetch(url)).status).toBe(200)
+    expect((await stage.send(url)).status).toBe(200)
     await stage.advance("10 seconds")
-    expect((await stage.fetch(url)).status).toBe(410)
+    expect((await stage.send(url)).status).toBe(410)
   })
 
   holds("rate-limit-headers.describe", async (stage) => {
@@ -205,14 +204,13 @@ const answers = ({ holds, inTime }: Define): void => {
   holds("image-endpoint.clients", async (stage) => {
     const account = await stage.openAccount()
     expect((await Calls.image(account)).status).toBe(200)
-    const models = await Calls.jsonOf<{ readonly data: ReadonlyArray<unknown> }>(await account.fetch("/v1/models"))
-    expect(models.data.length).toBeGreaterThan(0)
+    expect((await Calls.listModels(account)).length).toBeGreaterThan(0)
   })
 
   holds("image-endpoint.only", async (stage) => {
     const account = await stage.openAccount()
     for (const path of ["/v1/images/edits", "/v1/images/variations", "/v1/images"]) {
-      await Calls.refusalOf(await Calls.post(account, path, { model: "credits-only", prompt: "a" }), 404, "not_found")
+      await Calls.refusalOf(await account.post(path, { model: "credits-only", prompt: "a" }), 404, "not_found")
     }
     await Calls.refusalOf(await Calls.image(account, { n: 2 }), 400, "invalid_params")
   })
@@ -331,10 +329,9 @@ const pending = ({ holds, inTime }: Define): void => {
   holds("image-endpoint.disconnect", async (stage) => {
     const account = await stage.openAccount()
     const left = new AbortController()
-    const asked = account.fetch("/v1/images/generations", {
+    const asked = account.send("/v1/images/generations", {
       method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ model: "slow", plan: "credits", prompt: "a lake" }),
+      json: { model: "slow", plan: "credits", prompt: "a lake" },
       signal: left.signal
     }).catch(() => "gone")
     const id = await firstJob(account)
@@ -348,7 +345,7 @@ const pending = ({ holds, inTime }: Define): void => {
 /** The first job of the account, once it exists. */
 const firstJob = async (account: Account): Promise<string> => {
   for (let asked = 0; asked < 200; asked++) {
-    const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Job> }>(await account.fetch("/v1/generations"))
+    const { data } = await Calls.listJobs(account)
     if (data[0] !== undefined) return data[0].id
   }
   throw new Error("No job appears")

@@ -1,6 +1,7 @@
 /** Input images: inside the request and as uploads. */
 import { expect } from "@effect/vitest"
 import type { Account } from "../../src/conformance/Stage.ts"
+import type { RawClient } from "../../src/RawHttp.ts"
 import * as Calls from "./calls.ts"
 import * as Pictures from "./pictures.ts"
 import type { Define } from "./Suite.ts"
@@ -18,8 +19,8 @@ const picture = Pictures.base64(Pictures.png(32, 20))
 
 const withImages = (account: Account, images: ReadonlyArray<unknown>) => Calls.create(account, { params: { images } })
 
-const send = (account: Pick<Account, "fetch">, bytes: Buffer<ArrayBuffer>, type = "image/png") =>
-  account.fetch("/v1/uploads", { method: "POST", headers: { "content-type": type }, body: bytes })
+const send = (account: RawClient, bytes: Buffer<ArrayBuffer>, type = "image/png") =>
+  account.send("/v1/uploads", { method: "POST", headers: { "content-type": type }, body: bytes })
 
 /** Uploads an image of 32 x 20 pixels. */
 const upload = async (account: Account): Promise<Upload> => {
@@ -114,12 +115,12 @@ const inline = ({ holds }: Define): void => {
     const body = (bytes: number) => `{"x":"${"x".repeat(bytes - 8)}"}`
     const mebi = 1024 * 1024
     const refused = [
-      await Calls.post(account, "/v1/generations", body(48 * mebi + 1)),
-      await Calls.post(account, "/v1/images/generations", body(48 * mebi + 1)),
-      await Calls.post(account, `/v1/generations/${id}/cancel`, body(mebi + 1))
+      await account.post("/v1/generations", body(48 * mebi + 1)),
+      await account.post("/v1/images/generations", body(48 * mebi + 1)),
+      await account.post(`/v1/generations/${id}/cancel`, body(mebi + 1))
     ]
     for (const response of refused) await Calls.refusalOf(response, 413, "payload_too_large")
-    await Calls.refusalOf(await Calls.post(account, "/v1/generations", body(2 * mebi)), 400, "invalid_request")
+    await Calls.refusalOf(await account.post("/v1/generations", body(2 * mebi)), 400, "invalid_request")
   })
 }
 
@@ -154,7 +155,7 @@ const uploads = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount()
     const form = new FormData()
     form.set("file", new File([Pictures.webp], "lake.webp", { type: "image/webp" }))
-    const response = await account.fetch("/v1/uploads", { method: "POST", body: form })
+    const response = await account.send("/v1/uploads", { method: "POST", body: form })
     expect([response.status, await response.json()]).toEqual([
       201,
       expect.objectContaining({ mime: "image/webp", width: 24, height: 16 })
@@ -169,13 +170,13 @@ const uploads = ({ holds, inTime }: Define): void => {
       expect(params["images"]).toEqual([{ index: 0, mime: "image/png", width: 32, height: 20 }])
     }
     await Calls.refusalOf(await withImages(other, [{ upload_id: id }]), 404, "upload_not_found")
-    await Calls.refusalOf(await other.fetch(`/v1/uploads/${id}`, { method: "DELETE" }), 404, "upload_not_found")
+    await Calls.refusalOf(await other.send(`/v1/uploads/${id}`, { method: "DELETE" }), 404, "upload_not_found")
   })
 
   holds("uploads.delete", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await upload(account)
-    const remove = () => account.fetch(`/v1/uploads/${id}`, { method: "DELETE" })
+    const remove = () => account.send(`/v1/uploads/${id}`, { method: "DELETE" })
     const removed = await remove()
     expect([removed.status, await removed.text()]).toEqual([204, ""])
     await Calls.refusalOf(await withImages(account, [{ upload_id: id }]), 404, "upload_not_found")

@@ -196,7 +196,7 @@ export const job = ({ holds, inTime }: Define): void => {
       model: "kinora-still",
       params: { aspect_ratio: "16:9" }
     })
-    const sizeOf = async (url: string | null) => Pictures.sizeOf(await (await stage.fetch(url ?? "/nothing")).bytes())
+    const sizeOf = async (url: string | null) => Pictures.sizeOf(await (await stage.send(url ?? "/nothing")).bytes())
     const preview = await sizeOf(job.preview_url)
     expect(Math.max(preview.width, preview.height)).toBe(1024)
     const thumb = await sizeOf(job.thumb_url)
@@ -292,7 +292,7 @@ export const job = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount()
     const job = await Calls.completed(account, { model: "film" })
     expect([job.kind, job.preview_url]).toEqual(["video", null])
-    const poster = await stage.fetch(job.poster_url ?? "/nothing")
+    const poster = await stage.send(job.poster_url ?? "/nothing")
     expect([poster.status, poster.headers.get("content-type")]).toEqual([200, expect.stringMatching(/^image\//)])
     expect(Pictures.sizeOf(await poster.bytes()).width).toBeGreaterThan(0)
   })

@@ -5,34 +5,21 @@ import * as Calls from "./calls.ts"
 import { quotaOf } from "./plans.ts"
 import type { Define } from "./Suite.ts"
 
-interface Lot {
-  readonly kind: string
-  readonly remaining: number
-  readonly expires_at: string
-}
-
 interface Transaction {
   readonly kind: string
   readonly amount: number
   readonly entries: ReadonlyArray<{ readonly from: string; readonly to: string; readonly amount: number }>
 }
 
-const lotsOf = async (account: Account): Promise<ReadonlyArray<Lot>> => {
-  const { plans } = await Calls.jsonOf<{ readonly plans: { readonly credits: { readonly lots: ReadonlyArray<Lot> } } }>(
-    await account.fetch("/v1/account")
-  )
-  return plans.credits.lots
-}
+const lotsOf = async (account: Account) => Calls.present((await Calls.reportOf(account)).plans.credits.lots)
 
 /** Remaining credits of each lot, by kind. */
 const leftOf = async (account: Account) =>
   Object.fromEntries((await lotsOf(account)).map(({ kind, remaining }) => [kind, remaining]))
 
-const bookings = async (stage: Stage, id: string): Promise<ReadonlyArray<Transaction>> => {
-  const response = await stage.admin(`/admin/v1/generations/${id}/ledger`)
-  expect(response.status).toBe(200)
-  return (await Calls.jsonOf<{ readonly data: ReadonlyArray<Transaction> }>(response)).data
-}
+const bookings = async (stage: Stage, id: string): Promise<ReadonlyArray<Transaction>> =>
+  (await Calls.get<{ readonly data: ReadonlyArray<Transaction> }>(stage.admin, `/admin/v1/generations/${id}/ledger`))
+    .data
 
 export const ledger = ({ holds, inTime }: Define): void => {
   holds("credit-lots.spendable", async (stage) => {
@@ -149,7 +136,7 @@ export const ledger = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount()
     await Calls.completed(account)
     await Calls.ended(account, { model: "fails" })
-    const response = await stage.admin("/admin/v1/ledger/verify", { method: "POST" })
+    const response = await stage.admin.send("/admin/v1/ledger/verify", { method: "POST" })
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ accounts: expect.any(Number), discrepancies: [] })
   })

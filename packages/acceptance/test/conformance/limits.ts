@@ -31,19 +31,19 @@ const full = ({ inTime }: Define): void => {
     const account = await stage.openAccount()
     const paths = ["/v1/models", "/v1/account", "/v1/usage", "/v1/generations", "/v1/models/nobody"]
     for (const n of Calls.numbers(300)) {
-      const response = await account.fetch(paths[n % paths.length] ?? "/v1/models")
+      const response = await account.send(paths[n % paths.length] ?? "/v1/models")
       expect(response.status).not.toBe(429)
       await response.text()
     }
     await stage.advance("12600 millis")
     for (const path of ["/v1/models", "/v1/account"]) {
-      const refused = await account.fetch(path)
+      const refused = await account.send(path)
       expect(Calls.retryOf(refused)).toEqual({ seconds: 48, millis: 47_400 })
       const { details, plan } = await Calls.refusalOf(refused, 429, "rate_limited")
       expect([details["scope"], plan]).toEqual(["key", null])
     }
     await stage.advance("47400 millis")
-    expect((await account.fetch("/v1/models")).status).toBe(200)
+    expect((await account.send("/v1/models")).status).toBe(200)
   })
 
   inTime(["rate-limits.plan", "errors.retryAfter"], async (stage) => {
@@ -78,13 +78,13 @@ const full = ({ inTime }: Define): void => {
   inTime(["rate-limits.windows", "rate-limit-headers.reset", "errors.retryAfter"], async (stage) => {
     const account = await stage.openAccount()
     await stage.advance("59900 millis")
-    await account.fetch("/v1/models")
-    const refused = await account.fetch("/v1/models")
+    await account.send("/v1/models")
+    const refused = await account.send("/v1/models")
     // Whole seconds, at least one.
     expect(Calls.retryOf(refused)).toEqual({ seconds: 1, millis: 100 })
     expect(Calls.limitOf(refused)).toEqual({ limit: 1, remaining: 0, reset: Date.UTC(2030, 0, 1, 0, 1) / 1_000 })
     await stage.advance("100 millis")
-    const accepted = await account.fetch("/v1/models")
+    const accepted = await account.send("/v1/models")
     expect([accepted.status, Calls.limitOf(accepted).reset]).toEqual([200, Date.UTC(2030, 0, 1, 0, 2) / 1_000])
   }, { http: { keyRequestsPerMinute: 1 } })
 }
@@ -115,18 +115,18 @@ const headers = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
     const responses = [
-      await account.fetch("/v1/models"),
-      await account.fetch("/v1/account"),
-      await account.fetch("/v1/usage?from=wrong"),
-      await account.fetch(`/v1/generations/${id}`),
-      await account.fetch(`/v1/generations/${id}/content`),
-      await account.fetch(`/v1/generations/${id}/content`, { method: "HEAD" }),
-      await account.fetch("/v1/generations/nobody"),
-      await account.fetch("/v1/nothing"),
-      await account.fetch("/v1/models", { method: "DELETE" }),
+      await account.send("/v1/models"),
+      await account.send("/v1/account"),
+      await account.send("/v1/usage?from=wrong"),
+      await account.send(`/v1/generations/${id}`),
+      await account.send(`/v1/generations/${id}/content`),
+      await account.send(`/v1/generations/${id}/content`, { method: "HEAD" }),
+      await account.send("/v1/generations/nobody"),
+      await account.send("/v1/nothing"),
+      await account.send("/v1/models", { method: "DELETE" }),
       await Calls.cancel(account, id),
       await Calls.create(account, { model: "nobody" }),
-      await Calls.post(account, "/v1/generations", "{")
+      await account.post("/v1/generations", "{")
     ]
     for (const response of responses) {
       expect([response.url, headersOf(response)]).toEqual([response.url, [whole, whole, whole]])
@@ -141,40 +141,40 @@ const headers = ({ holds, inTime }: Define): void => {
       // The plan group is known, so the headers describe it.
       await Calls.create(account, { model: "nobody" }),
       await Calls.image(account),
-      await account.fetch("/v1/models"),
+      await account.send("/v1/models"),
       // The plan group is not known yet.
-      await Calls.post(account, "/v1/generations", "{")
+      await account.post("/v1/generations", "{")
     ].map((response) => Calls.limitOf(response).limit)
     expect(limits).toEqual([80, 30, 30, 30, 300, 300])
   })
 
   holds("rate-limit-headers.anonymous", async (stage) => {
     for (const path of ["/v1/models", "/v1/nothing", "/nothing"]) {
-      const response = await stage.fetch(path)
+      const response = await stage.send(path)
       expect(Calls.limitOf(response)).toEqual({ limit: 60, remaining: expect.any(Number), reset: expect.any(Number) })
     }
     const account = await stage.openAccount()
     const { output } = await Calls.completed(account)
-    expect(Calls.limitOf(await stage.fetch(output.url)).limit).toBe(60)
+    expect(Calls.limitOf(await stage.send(output.url)).limit).toBe(60)
   })
 
   holds(["rate-limit-headers.unrouted", "rate-limit-headers.unroutedAnonymous"], async (stage) => {
     const account = await stage.openAccount()
     const unrouted = [["GET", "/v1/nothing"], ["DELETE", "/v1/models"], ["GET", "/V1/models"]] as const
     for (const [method, path] of unrouted) {
-      const response = await account.fetch(path, { method })
+      const response = await account.send(path, { method })
       expect([path, response.status]).toEqual([path, method === "GET" ? 404 : 405])
       expect(Calls.limitOf(response).limit).toBe(300)
-      expect(Calls.limitOf(await stage.fetch(path, { method })).limit).toBe(60)
+      expect(Calls.limitOf(await stage.send(path, { method })).limit).toBe(60)
     }
   })
 
   inTime(["rate-limit-headers.unrouted", "rate-limit-headers.unroutedAnonymous"], async (stage) => {
     const account = await stage.openAccount()
-    for (const _ of Calls.numbers(61)) expect((await stage.fetch("/v1/nothing")).status).toBe(404)
-    for (const _ of Calls.numbers(12)) expect((await account.fetch("/v1/nothing")).status).toBe(404)
+    for (const _ of Calls.numbers(61)) expect((await stage.send("/v1/nothing")).status).toBe(404)
+    for (const _ of Calls.numbers(12)) expect((await account.send("/v1/nothing")).status).toBe(404)
     for (const path of ["/v1/nothing", "/v1/models"]) {
-      const refused = await account.fetch(path)
+      const refused = await account.send(path)
       expect((await Calls.refusalOf(refused, 429, "rate_limited")).details["scope"]).toBe("key")
     }
   }, { http: { keyRequestsPerMinute: 12 } })
@@ -182,16 +182,16 @@ const headers = ({ holds, inTime }: Define): void => {
   inTime("rate-limit-headers.unroutedWrong", async (stage) => {
     const headers = { authorization: "Bearer nobody" }
     for (const n of Calls.numbers(60)) {
-      const response = await stage.fetch("/v1/nothing", { headers })
+      const response = await stage.send("/v1/nothing", { headers })
       expect([response.status, Calls.limitOf(response).remaining]).toEqual([404, 59 - n])
     }
-    const refused = await stage.fetch("/v1/models", { method: "DELETE", headers })
+    const refused = await stage.send("/v1/models", { method: "DELETE", headers })
     expect((await Calls.refusalOf(refused, 429, "rate_limited")).details["scope"]).toBe("auth")
   })
 
   holds("rate-limit-headers.none", async (stage) => {
     for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]) {
-      const response = await stage.fetch(path)
+      const response = await stage.send(path)
       await response.text()
       expect([path, headersOf(response)]).toEqual([path, [null, null, null]])
     }
@@ -220,11 +220,11 @@ const headers = ({ holds, inTime }: Define): void => {
 }
 
 const overKey = async (account: Account): Promise<Response> => {
-  for (const _ of Calls.numbers(12)) await account.fetch("/v1/models")
-  return account.fetch("/v1/models")
+  for (const _ of Calls.numbers(12)) await account.send("/v1/models")
+  return account.send("/v1/models")
 }
 
 const overAddress = async (stage: Stage): Promise<Response> => {
-  for (const _ of Calls.numbers(60)) await stage.fetch("/v1/models")
-  return stage.fetch("/v1/models")
+  for (const _ of Calls.numbers(60)) await stage.send("/v1/models")
+  return stage.send("/v1/models")
 }

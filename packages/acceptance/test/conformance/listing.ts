@@ -1,22 +1,10 @@
 /** The list of jobs and the event stream of a job. */
 import { expect } from "@effect/vitest"
-import type { Account } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Job } from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
-interface Page {
-  readonly data: ReadonlyArray<Job>
-  readonly next_cursor: string | null
-}
-
-const list = async (account: Account, query = ""): Promise<Page> => {
-  const response = await account.fetch(`/v1/generations${query}`)
-  expect(response.status).toBe(200)
-  return Calls.jsonOf<Page>(response)
-}
-
-const idsOf = ({ data }: Page) => data.map(({ id }) => id)
+const idsOf = ({ data }: Calls.Page) => data.map(({ id }) => id)
 
 /** Jobs of all events, in order. */
 const eventsOf = (text: string): ReadonlyArray<Job> =>
@@ -34,7 +22,7 @@ export const listing = ({ holds, inTime }: Define): void => {
     await Calls.createJob(other)
     const made = []
     for (const prompt of ["a", "b", "c"]) made.push((await Calls.ended(account, { params: { prompt } })).id)
-    const page = await list(account)
+    const page = await Calls.listJobs(account)
     expect(Object.keys(page).toSorted()).toEqual(["data", "next_cursor"])
     expect([idsOf(page), page.next_cursor]).toEqual([made.toReversed(), null])
     const { output: _, preview_url: __, thumb_url: ___, ...job } = await Calls.read(account, made[0] ?? "")
@@ -46,14 +34,14 @@ export const listing = ({ holds, inTime }: Define): void => {
     const image = await Calls.ended(account)
     const film = await Calls.ended(account, { model: "film" })
     const failed = await Calls.ended(account, { model: "fails", plan: "studio" })
-    const filtered = async (query: string) => idsOf(await list(account, query))
+    const filtered = async (query: string) => idsOf(await Calls.listJobs(account, query))
     expect(await filtered("?status=completed")).toEqual([film.id, image.id])
     expect(await filtered("?status=failed")).toEqual([failed.id])
     expect(await filtered("?kind=video")).toEqual([film.id])
     expect(await filtered("?plan=studio")).toEqual([failed.id])
     expect(await filtered("?plan=credits&kind=image&status=completed")).toEqual([image.id])
     for (const query of ["status=done", "kind=sound", "plan=free"]) {
-      await Calls.refusalOf(await account.fetch(`/v1/generations?${query}`), 400, "invalid_params")
+      await Calls.refusalOf(await account.send(`/v1/generations?${query}`), 400, "invalid_params")
     }
   })
 
@@ -61,7 +49,7 @@ export const listing = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount()
     const image = await Calls.createJob(account)
     const film = await Calls.createJob(account, { model: "film" })
-    const filtered = async (query: string) => idsOf(await list(account, query))
+    const filtered = async (query: string) => idsOf(await Calls.listJobs(account, query))
     expect(await filtered("?model=film")).toEqual([film.id])
     expect(await filtered(`?model=${image.model}&kind=image`)).toEqual([image.id])
     expect(await filtered("?model=unknown")).toEqual([])
@@ -70,15 +58,15 @@ export const listing = ({ holds, inTime }: Define): void => {
     expect(await filtered(`?${before}&to=9999-01-01T00:00:00Z`)).toEqual([film.id, image.id])
     expect(await filtered("?from=9999-01-01T00:00:00Z&model=film")).toEqual([])
     for (const query of ["model=%00", "from=yesterday", "to=2026-02-31T00:00:00Z"]) {
-      await Calls.refusalOf(await account.fetch(`/v1/generations?${query}`), 400, "invalid_params")
+      await Calls.refusalOf(await account.send(`/v1/generations?${query}`), 400, "invalid_params")
     }
   })
 
   holds("lists.key", async (stage) => {
     const account = await stage.openAccount()
     await Calls.createJob(account)
-    expect((await list(account, "?key=key_01q3dcbd00evhthzyyqsfhxazr")).data).toEqual([])
-    await Calls.refusalOf(await account.fetch("/v1/generations?key=%00"), 400, "invalid_params")
+    expect((await Calls.listJobs(account, "?key=key_01q3dcbd00evhthzyyqsfhxazr")).data).toEqual([])
+    await Calls.refusalOf(await account.send("/v1/generations?key=%00"), 400, "invalid_params")
   })
 
   holds(["lists.text", "lists.letters", "lists.filtered"], async (stage) => {
@@ -88,7 +76,7 @@ export const listing = ({ holds, inTime }: Define): void => {
       made.push(await Calls.createJob(account, { params: { prompt } }))
     }
     const [fox, snake, hill, oily] = made.map(({ id }) => id)
-    const found = async (text: string) => idsOf(await list(account, `?q=${encodeURIComponent(text)}`))
+    const found = async (text: string) => idsOf(await Calls.listJobs(account, `?q=${encodeURIComponent(text)}`))
     expect(await found("RED FOX")).toEqual([fox])
     expect(await found("d_f")).toEqual([snake])
     expect(await found("red")).toEqual([snake, fox])
@@ -96,12 +84,12 @@ export const listing = ({ holds, inTime }: Define): void => {
     expect(await found("öl")).toEqual([oily, hill])
     expect(await found("green")).toEqual([])
     for (const text of ["", "a".repeat(101), "a\0b"]) {
-      const response = await account.fetch(`/v1/generations?q=${encodeURIComponent(text)}`)
+      const response = await account.send(`/v1/generations?q=${encodeURIComponent(text)}`)
       await Calls.refusalOf(response, 400, "invalid_params")
     }
-    const first = await list(account, "?q=red&limit=1")
+    const first = await Calls.listJobs(account, "?q=red&limit=1")
     expect(idsOf(first)).toEqual([snake])
-    expect(idsOf(await list(account, `?q=red&limit=1&cursor=${first.next_cursor}`))).toEqual([fox])
+    expect(idsOf(await Calls.listJobs(account, `?q=red&limit=1&cursor=${first.next_cursor}`))).toEqual([fox])
   })
 
   holds(["lists.limit", "lists.cursor"], async (stage) => {
@@ -113,24 +101,27 @@ export const listing = ({ holds, inTime }: Define): void => {
     const pages = []
     let cursor: string | null = ""
     while (cursor !== null) {
-      const page: Page = await list(account, `?limit=2${cursor && `&cursor=${encodeURIComponent(cursor)}`}`)
+      const page: Calls.Page = await Calls.listJobs(
+        account,
+        `?limit=2${cursor && `&cursor=${encodeURIComponent(cursor)}`}`
+      )
       pages.push(idsOf(page))
       cursor = page.next_cursor
     }
     const [a, b, c, d, e] = made
     expect(pages).toEqual([[e, d], [c, b], [a]])
-    expect((await list(account, "?limit=100")).data.length).toBe(5)
+    expect((await Calls.listJobs(account, "?limit=100")).data.length).toBe(5)
     for (const limit of ["0", "101", "-1", "many", ""]) {
-      await Calls.refusalOf(await account.fetch(`/v1/generations?limit=${limit}`), 400, "invalid_params")
+      await Calls.refusalOf(await account.send(`/v1/generations?limit=${limit}`), 400, "invalid_params")
     }
-    await Calls.refusalOf(await account.fetch("/v1/generations?cursor=nonsense"), 400, "invalid_params")
+    await Calls.refusalOf(await account.send("/v1/generations?cursor=nonsense"), 400, "invalid_params")
   })
 
   inTime("event-streams.stream", async (stage) => {
     const account = await stage.openAccount({ credits: null })
     await Calls.createJob(account, { model: "in-a-minute", params: { prompt: "first" } })
     const { id } = await Calls.createJob(account, { model: "in-a-minute" })
-    const response = await account.fetch(`/v1/generations/${id}/events`)
+    const response = await account.send(`/v1/generations/${id}/events`)
     expect([response.status, response.headers.get("content-type")]).toEqual([
       200,
       expect.stringMatching(/^text\/event-stream\b/)
@@ -148,11 +139,11 @@ export const listing = ({ holds, inTime }: Define): void => {
   holds("event-streams.ends", async (stage) => {
     const account = await stage.openAccount()
     const { id } = await Calls.createJob(account)
-    const following = eventsOf(await (await account.fetch(`/v1/generations/${id}/events`)).text())
+    const following = eventsOf(await (await account.send(`/v1/generations/${id}/events`)).text())
     expect(following.at(-1)?.status).toBe("completed")
-    const over = eventsOf(await (await account.fetch(`/v1/generations/${id}/events`)).text())
+    const over = eventsOf(await (await account.send(`/v1/generations/${id}/events`)).text())
     expect(over.map(({ status }) => status)).toEqual(["completed"])
-    const unknown = await account.fetch("/v1/generations/gen_01q3dcbd00evhthzyyqsfhxazr/events")
+    const unknown = await account.send("/v1/generations/gen_01q3dcbd00evhthzyyqsfhxazr/events")
     await Calls.refusalOf(unknown, 404, "not_found")
   })
 
@@ -160,7 +151,7 @@ export const listing = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount()
     const { id } = await Calls.ended(account)
     const after = (state: string) =>
-      account.fetch(`/v1/generations/${id}/events`, { headers: { "last-event-id": state } })
+      account.send(`/v1/generations/${id}/events`, { headers: { "last-event-id": state } })
     expect(await (await after("processing")).text()).toMatch(/^id: completed\n/)
     const over = await after("completed")
     expect([over.status, await over.text()]).toEqual([204, ""])
@@ -171,12 +162,12 @@ export const listing = ({ holds, inTime }: Define): void => {
     const { id } = await Calls.processing(account)
     const left = new AbortController()
     const streams = await Promise.all(
-      Calls.numbers(20).map(() => account.fetch(`/v1/generations/${id}/events`, { signal: left.signal }))
+      Calls.numbers(20).map(() => account.send(`/v1/generations/${id}/events`, { signal: left.signal }))
     )
     expect(streams.map(({ status }) => status)).toEqual(Array(20).fill(200))
     // All places are occupied, so neither request waits.
     const polled = await Calls.read(account, id, "?wait=60")
-    const text = await (await account.fetch(`/v1/generations/${id}/events`)).text()
+    const text = await (await account.send(`/v1/generations/${id}/events`)).text()
     expect(text).toMatch(/^: too many requests of this key wait.*\n\nid: processing\n(?:.+\n)+\nretry: 5000\n\n$/)
     const followed = eventsOf(text)
     expect([polled.status, followed.map(({ status }) => status)]).toEqual(["processing", ["processing"]])

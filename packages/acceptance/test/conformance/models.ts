@@ -1,18 +1,8 @@
 /** The model list. */
 import { expect } from "@effect/vitest"
-import type { Account } from "../../src/conformance/Stage.ts"
 import * as BrokenUpstream from "./brokenUpstream.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
-
-type Model = Readonly<Record<string, unknown>>
-
-const list = async (account: Account): Promise<ReadonlyArray<Model>> =>
-  (await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(await account.fetch("/v1/models"))).data
-
-interface AccountView {
-  readonly plans: { readonly credits: { readonly credits_remaining: number } }
-}
 
 const integer = expect.toSatisfy((value) => Number.isSafeInteger(value))
 
@@ -65,20 +55,20 @@ export const models = ({ holds, inTime }: Define): void => {
   for (const [id, [field, form]] of Object.entries(fields)) {
     // `Object.entries` widens the keys to `string`.
     holds(id as keyof typeof fields, async (stage) => {
-      const models = await list(await stage.openAccount())
+      const models = await Calls.listModels(await stage.openAccount())
       expect(models.map((model) => model[field])).toEqual(models.map(() => form))
       expect(models.find(({ id }) => id === "picture")?.[field]).toEqual(picture[field])
     })
   }
 
   holds(["models.paramsSchema", "models.priceTable"], async (stage) => {
-    for (const { params_schema, price_table } of await list(await stage.openAccount())) {
-      for (const param of params_schema as ReadonlyArray<Model>) {
+    for (const { params_schema, price_table } of await Calls.listModels(await stage.openAccount())) {
+      for (const param of params_schema as ReadonlyArray<Calls.Model>) {
         expect(param).toMatchObject({ name: expect.any(String), type: expect.any(String) })
         const known = new Set(["name", "type", "default", "min", "max", "values"])
         expect(Object.keys(param).filter((name) => !known.has(name))).toEqual([])
       }
-      for (const price of price_table as ReadonlyArray<Model>) {
+      for (const price of price_table as ReadonlyArray<Calls.Model>) {
         expect(price).toEqual({ params: expect.any(Object), credits: integer })
       }
     }
@@ -86,29 +76,29 @@ export const models = ({ holds, inTime }: Define): void => {
 
   holds(["models.list", "models.get"], async (stage) => {
     const account = await stage.openAccount()
-    const response = await account.fetch("/v1/models")
-    const body = await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(response)
+    const response = await account.send("/v1/models")
+    const body = await Calls.jsonOf<{ readonly data: ReadonlyArray<Calls.Model> }>(response)
     expect([response.status, Object.keys(body)]).toEqual([200, ["data"]])
     expect(body.data.find(({ id }) => id === "picture")).toEqual(picture)
-    const one = await account.fetch("/v1/models/picture")
+    const one = await account.send("/v1/models/picture")
     expect([one.status, await one.json()]).toEqual([200, picture])
-    await Calls.refusalOf(await account.fetch("/v1/models/nobody"), 404, "model_not_found")
+    await Calls.refusalOf(await account.send("/v1/models/nobody"), 404, "model_not_found")
   })
 
   holds("models.alias", async (stage) => {
     const account = await stage.openAccount()
-    const ids = new Set((await list(account)).map(({ id }) => id))
+    const ids = new Set((await Calls.listModels(account)).map(({ id }) => id))
     for (const [alias, id, params] of aliases) {
       expect([ids.has(id), ids.has(alias)]).toEqual([true, false])
-      const models = [await account.fetch(`/v1/models/${alias}`), await account.fetch(`/v1/models/${id}`)]
-      const [byAlias, byId] = await Promise.all(models.map((response) => Calls.jsonOf<Model>(response)))
+      const models = [await account.send(`/v1/models/${alias}`), await account.send(`/v1/models/${id}`)]
+      const [byAlias, byId] = await Promise.all(models.map((response) => Calls.jsonOf<Calls.Model>(response)))
       expect([byAlias, byAlias?.["id"]]).toEqual([byId, id])
       const job = await Calls.createJob(account, { model: alias })
       expect([job.model, job.params]).toEqual([id, params])
       const image = await Calls.finishedImage(account, { model: alias, plan: "credits", size: "1024x1024" })
       expect([image.status, await image.json()]).toEqual([200, expect.objectContaining({ data: [expect.any(Object)] })])
     }
-    const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Model> }>(await account.fetch("/v1/generations"))
+    const { data } = await Calls.listJobs(account)
     // The image endpoint as well, newest first.
     expect(data.map(({ model, params }) => [model, params])).toEqual(
       aliases.toReversed().flatMap(([, id, params]) => [[id, params], [id, params]])
@@ -117,8 +107,8 @@ export const models = ({ holds, inTime }: Define): void => {
 
   inTime(["models.follows", "models.degraded", "models.paused"], async (stage) => {
     const account = await stage.openAccount()
-    const status = async () => (await list(account)).map(({ status }) => status)
-    const credits = async () => (await Calls.jsonOf<AccountView>(await account.fetch("/v1/account"))).plans.credits
+    const status = async () => (await Calls.listModels(account)).map(({ status }) => status)
+    const credits = async () => (await Calls.reportOf(account)).plans.credits
     const before = await credits()
     expect(await status()).toEqual(["available"])
     const first = await Calls.createJob(account, { model: "fragile" })
@@ -148,10 +138,10 @@ export const models = ({ holds, inTime }: Define): void => {
 
   holds("models.withdrawn", async (stage) => {
     const account = await stage.openAccount()
-    const ids = (await list(account)).map(({ id }) => id)
+    const ids = (await Calls.listModels(account)).map(({ id }) => id)
     expect(ids).toContain("paused")
     expect(ids).not.toContain("withdrawn")
     await Calls.refusalOf(await Calls.create(account, { model: "withdrawn" }), 404, "model_not_found")
-    await Calls.refusalOf(await account.fetch("/v1/models/withdrawn"), 404, "model_not_found")
+    await Calls.refusalOf(await account.send("/v1/models/withdrawn"), 404, "model_not_found")
   })
 }

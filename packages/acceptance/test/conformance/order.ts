@@ -1,11 +1,11 @@
 /** The order of the checks of a create request: a request with two problems is rejected for the first. */
 import { expect } from "@effect/vitest"
 import type { Account } from "../../src/conformance/Stage.ts"
+import type { RawClient } from "../../src/RawHttp.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
-const tooLarge = (account: Pick<Account, "fetch">) =>
-  Calls.post(account, "/v1/generations", `"${"x".repeat(48 * 1024 * 1024)}"`)
+const tooLarge = (account: RawClient) => account.post("/v1/generations", `"${"x".repeat(48 * 1024 * 1024)}"`)
 
 /** Uses up the creations of a minute. */
 const fill = async (account: Account, count: number) => {
@@ -19,20 +19,20 @@ const fill = async (account: Account, count: number) => {
 export const order = ({ holds, inTime }: Define): void => {
   holds("order-of-checks.credentials", async (stage) => {
     await Calls.refusalOf(await tooLarge(stage), 401, "unauthorized")
-    await Calls.refusalOf(await Calls.post(stage, "/v1/generations", "{"), 401, "unauthorized")
+    await Calls.refusalOf(await stage.post("/v1/generations", "{"), 401, "unauthorized")
   })
 
   inTime("order-of-checks.credentials", async (stage) => {
     const account = await stage.openAccount()
-    await account.fetch("/v1/models")
-    const { error } = await Calls.jsonOf<{ readonly error: Calls.Refusal }>(await tooLarge(account))
+    await account.send("/v1/models")
+    const error = await Calls.errorOf(await tooLarge(account))
     expect([error.code, error.details["scope"]]).toEqual(["rate_limited", "key"])
   }, { http: { keyRequestsPerMinute: 1 } })
 
   holds("order-of-checks.size", async (stage) => {
     const account = await stage.openAccount()
     // Neither JSON nor valid by the schema.
-    const response = await Calls.post(account, "/v1/generations", "x".repeat(48 * 1024 * 1024 + 1))
+    const response = await account.post("/v1/generations", "x".repeat(48 * 1024 * 1024 + 1))
     await Calls.refusalOf(response, 413, "payload_too_large")
   })
 
@@ -40,8 +40,8 @@ export const order = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount()
     const headers = { "idempotency-key": "used" }
     await Calls.createJob(account, { headers })
-    await Calls.refusalOf(await Calls.post(account, "/v1/generations", {}, headers), 400, "invalid_request")
-    await Calls.refusalOf(await Calls.post(account, "/v1/generations", "{", headers), 400, "invalid_request")
+    await Calls.refusalOf(await account.post("/v1/generations", {}, headers), 400, "invalid_request")
+    await Calls.refusalOf(await account.post("/v1/generations", "{", headers), 400, "invalid_request")
   })
 
   inTime("order-of-checks.replay", async (stage) => {

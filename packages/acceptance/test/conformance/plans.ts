@@ -1,5 +1,6 @@
 /** Plans, models and parameters: which requests are accepted, and which group is charged. */
 import { expect } from "@effect/vitest"
+import type { RawClient } from "../../src/RawHttp.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
 
@@ -120,10 +121,8 @@ const charged = ({ holds, inTime }: Define): void => {
 const parameters = ({ holds }: Define): void => {
   holds("parameters.mode", async (stage) => {
     const account = await stage.openAccount()
-    const { data } = await Calls.jsonOf<{ readonly data: ReadonlyArray<Readonly<Record<string, unknown>>> }>(
-      await account.fetch("/v1/models")
-    )
-    const capabilities = Object.fromEntries(data.map(({ capabilities, id }) => [id, capabilities]))
+    const models = await Calls.listModels(account)
+    const capabilities = Object.fromEntries(models.map(({ capabilities, id }) => [id, capabilities]))
     expect(capabilities).toMatchObject({
       "picture": ["text_to_image", "image_to_image"],
       "film": ["text_to_video", "image_to_video"],
@@ -153,7 +152,7 @@ const parameters = ({ holds }: Define): void => {
     expect(await send({ duration: 11 })).toEqual([expect.stringMatching(/duration$/)])
     expect(await send({ aspect_ratio: "7:1" })).toEqual([expect.stringMatching(/aspect_ratio$/)])
     const wrongType = await Calls.create(account, { model: "film", params: { duration: "5" } })
-    expect([wrongType.status, (await Calls.jsonOf<{ readonly error: Calls.Refusal }>(wrongType)).error.code]).toEqual([
+    expect([wrongType.status, (await Calls.errorOf(wrongType)).code]).toEqual([
       400,
       expect.stringMatching(/^invalid_(params|request)$/)
     ])
@@ -215,13 +214,7 @@ const parameters = ({ holds }: Define): void => {
 }
 
 /** Today's quota. */
-export const quotaOf = async (account: Parameters<typeof Calls.creditsOf>[0], kind: "image" | "video" = "image") => {
-  const { plans } = await Calls.jsonOf<{
-    readonly plans: {
-      readonly studio: {
-        readonly quota: Readonly<Record<"image" | "video", Readonly<Record<"limit" | "used" | "remaining", number>>>>
-      }
-    }
-  }>(await account.fetch("/v1/account"))
-  return plans.studio.quota[kind]
+export const quotaOf = async (account: RawClient, kind: "image" | "video" = "image") => {
+  const { plans } = await Calls.reportOf(account)
+  return Calls.present(plans.studio.quota)[kind]
 }

@@ -1,37 +1,9 @@
 /** Renewal of plans from the account's balance. */
 import { expect, vi } from "@effect/vitest"
-import type { Account, Stage } from "../../src/conformance/Stage.ts"
+import type { Stage } from "../../src/conformance/Stage.ts"
+import { sendAccepted } from "../../src/RawHttp.ts"
 import * as Calls from "./calls.ts"
 import type { Define } from "./Suite.ts"
-
-interface Plan {
-  readonly active: boolean
-  readonly tier: string | null
-  readonly period_end: string | null
-  readonly auto_renew: boolean
-}
-
-interface Report {
-  readonly balance_usd_cents: number
-  readonly plans: {
-    readonly studio: Plan
-    readonly credits: Plan & {
-      readonly credits_remaining: number
-      readonly lots: ReadonlyArray<{ readonly kind: string; readonly remaining: number; readonly expires_at: string }>
-    }
-  }
-}
-
-const reportOf = async (account: Account) => Calls.jsonOf<Report>(await account.fetch("/v1/account"))
-
-const ask = async ({ admin }: Stage, method: string, path: string, body: object) => {
-  const response = await admin(`/admin/v1${path}`, {
-    method,
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body)
-  })
-  expect(response.ok, await response.clone().text()).toBe(true)
-}
 
 const minutesHence = (stage: Stage, minutes: number) => new Date(stage.now().getTime() + minutes * 60_000)
 
@@ -40,9 +12,15 @@ const daysAfter = (time: Date, days: number) => new Date(time.getTime() + days *
 /** Opens an account with a starter plan in both groups, `auto_renew`, and this balance. */
 const open = async (stage: Stage, end: Date, cents: number) => {
   const account = await stage.openAccount({ studio: null, credits: null, lots: [] })
+  const path = `/admin/v1/accounts/${account.id}`
   const terms = { tier: "starter", period_end: end.toISOString(), auto_renew: true }
-  for (const group of ["studio", "credits"]) await ask(stage, "PUT", `/accounts/${account.id}/plans/${group}`, terms)
-  await ask(stage, "POST", `/accounts/${account.id}/deposits`, { reference: "start", usd_cents: cents })
+  for (const group of ["studio", "credits"]) {
+    await sendAccepted(stage.admin, `${path}/plans/${group}`, { method: "PUT", json: terms })
+  }
+  await sendAccepted(stage.admin, `${path}/deposits`, {
+    method: "POST",
+    json: { reference: "start", usd_cents: cents }
+  })
   return account
 }
 
@@ -54,19 +32,19 @@ export const renewal = ({ inTime, onPostgres }: Define): void => {
     const end = minutesHence(stage, 60)
     // Enough for two periods of one plan and one of the other.
     const account = await open(stage, end, 900 + 1000 + 900 + 99)
-    expect(await reportOf(account)).toMatchObject({ balance_usd_cents: 2899, plans: { credits: { lots: [] } } })
+    expect(await Calls.reportOf(account)).toMatchObject({ balance_usd_cents: 2899, plans: { credits: { lots: [] } } })
 
     await stage.advance("1 hour")
     const second = daysAfter(end, 30)
     const renewed = { active: true, tier: "starter", period_end: second, auto_renew: true }
-    const first = await reportOf(account)
+    const first = await Calls.reportOf(account)
     expect(first.balance_usd_cents).toBe(999)
     expect(first.plans.studio).toMatchObject(renewed)
     expect(first.plans.credits).toMatchObject({ ...renewed, credits_remaining: 1000 })
     expect(first.plans.credits.lots).toMatchObject([{ kind: "plan", remaining: 1000, expires_at: second }])
 
     await stage.advance("30 days")
-    const last = await reportOf(account)
+    const last = await Calls.reportOf(account)
     expect(last.balance_usd_cents).toBe(99)
     expect(last.plans.studio).toMatchObject({ active: true, period_end: daysAfter(end, 60) })
     expect(last.plans.credits).toMatchObject({ active: false, tier: null, period_end: null, credits_remaining: 0 })
@@ -76,11 +54,11 @@ export const renewal = ({ inTime, onPostgres }: Define): void => {
     await stage.second()
     const first = minutesHence(stage, 1)
     const account = await open(stage, first, 10_000)
-    await until(async () => (await reportOf(account)).balance_usd_cents === 10_000 - 900 - 1000)
-    const end = new Date((await reportOf(account)).plans.studio.period_end ?? 0)
+    await until(async () => (await Calls.reportOf(account)).balance_usd_cents === 10_000 - 900 - 1000)
+    const end = new Date((await Calls.reportOf(account)).plans.studio.period_end ?? 0)
     // Both servers check several times until the first period would have ended.
     await until(() => stage.now() > first)
-    const { balance_usd_cents, plans } = await reportOf(account)
+    const { balance_usd_cents, plans } = await Calls.reportOf(account)
     expect([balance_usd_cents, plans.studio.period_end]).toEqual([8_100, end.toISOString()])
     expect(plans.credits.lots).toMatchObject([{ kind: "plan", remaining: 1000 }])
   })

@@ -1,7 +1,7 @@
 /** The service as a whole: addresses, version, health and documents. */
 import { expect, vi } from "@effect/vitest"
 import { Effect } from "effect"
-import { corsOrigin, withToken } from "../../src/conformance/Stage.ts"
+import { corsOrigin } from "../../src/conformance/Stage.ts"
 import * as RawHttp from "../../src/RawHttp.ts"
 import * as Calls from "./calls.ts"
 import type { Job } from "./calls.ts"
@@ -14,22 +14,22 @@ export const service = ({ holds, inTime, onServers }: Define): void => {
     expect(created.status).toBe("queued")
     const { output, status } = await Calls.awaitEnd(account, created.id)
     expect(status).toBe("completed")
-    expect((await account.fetch(output?.url ?? "/nothing")).status).toBe(200)
+    expect((await account.send(output?.url ?? "/nothing")).status).toBe(200)
   })
 
   holds("conventions.spellings", async (stage) => {
     const account = await stage.openAccount()
-    expect((await account.fetch("/v1/models")).status).toBe(200)
+    expect((await account.send("/v1/models")).status).toBe(200)
     for (const path of ["/V1/models", "/v1/models/", "/v1//models", "/v1/models;x", "/v1/%6dodels", "//v1/models"]) {
-      await Calls.refusalOf(await account.fetch(path), 404, "not_found")
+      await Calls.refusalOf(await account.send(path), 404, "not_found")
     }
   })
 
   holds(["conventions.compression", "conventions.notCompressed"], async (stage) => {
     const account = await stage.openAccount()
-    const fetch = withToken(await stage.overSocket(), account.key)
+    const client = (await stage.overSocket()).withToken(account.key)
     const get = (path: string, encodings: string, method = "GET") =>
-      fetch(path, { method, headers: { "accept-encoding": encodings } })
+      client.send(path, { method, headers: { "accept-encoding": encodings } })
     const { id } = await Calls.completed(account)
     await Promise.all(
       Calls.numbers(3).map((n) => Calls.completed(account, { params: { prompt: `lake ${n} `.repeat(100) } }))
@@ -50,19 +50,15 @@ export const service = ({ holds, inTime, onServers }: Define): void => {
     for (const short of [`/v1/generations/${id}`, `/v1/generations/${id}/content`, `/v1/generations/${id}/events`]) {
       expect((await get(short, "gzip")).headers.get("content-encoding")).toBe(null)
     }
-    const image = await fetch("/v1/images/generations", {
-      method: "POST",
-      headers: { "content-type": "application/json", "accept-encoding": "gzip" },
-      body: JSON.stringify({ model: "credits-only", prompt: "a lake", response_format: "b64_json" })
-    })
+    const image = await Calls.image(client, { response_format: "b64_json" }, { "accept-encoding": "gzip" })
     expect([image.status, image.headers.get("content-encoding")]).toEqual([200, null])
     expect((await image.text()).length).toBeGreaterThan(4_096)
   })
 
   onServers(["conventions.absolute", "conventions.host"], async (stage) => {
     const account = await stage.openAccount()
-    const send = (request: Partial<RawHttp.RawRequest>) =>
-      Effect.runPromise(RawHttp.send(stage.baseUrl, {
+    const send = (request: Partial<RawHttp.BytesRequest>) =>
+      Effect.runPromise(RawHttp.sendBytes(stage.baseUrl, {
         method: "GET",
         target: "/v1/models",
         ...request,
@@ -93,7 +89,7 @@ export const service = ({ holds, inTime, onServers }: Define): void => {
   holds(["scripts.listed", "scripts.allowed"], async (stage) => {
     const account = await stage.openAccount()
     const headersFor = async (origin: string, path: string) =>
-      (await account.fetch(path, { headers: { origin } })).headers
+      (await account.send(path, { headers: { origin } })).headers
     for (const path of ["/v1/models", "/v1/generations/nobody", "/v1/nothing"]) {
       const allowed = await headersFor(corsOrigin, path)
       expect(allowed.get("access-control-allow-origin")).toBe(corsOrigin)
@@ -112,7 +108,7 @@ export const service = ({ holds, inTime, onServers }: Define): void => {
   holds(["scripts.preflight", "scripts.credentials"], async (stage) => {
     const asked = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" }
     const preflight = (path: string, origin: string) =>
-      stage.fetch(path, { method: "OPTIONS", headers: { ...asked, origin } })
+      stage.send(path, { method: "OPTIONS", headers: { ...asked, origin } })
     const { headers, status } = await preflight("/v1/generations", corsOrigin)
     expect([status, headers.get("access-control-allow-origin")]).toEqual([204, corsOrigin])
     expect(headers.get("access-control-allow-methods")?.split(", ").toSorted()).toEqual(["GET", "HEAD", "POST"])
@@ -129,18 +125,18 @@ export const service = ({ holds, inTime, onServers }: Define): void => {
     const account = await stage.openAccount()
     const { id } = await Calls.completed(account)
     for (const path of ["models", "account", "usage", "generations", `generations/${id}`, "nothing"]) {
-      const response = await account.fetch(`/v1/${path}`)
+      const response = await account.send(`/v1/${path}`)
       expect(response.headers.get("content-type")).toMatch(/^application\/json\b/)
       expect(await response.json()).toEqual(expect.any(Object))
     }
-    const form = await Calls.post(account, "/v1/generations", "plan=credits", {
+    const form = await account.post("/v1/generations", "plan=credits", {
       "content-type": "application/x-www-form-urlencoded"
     })
     await Calls.refusalOf(form, 415, "unsupported_media_type")
   })
 
   holds(["conventions.version", "health.openapi"], async (stage) => {
-    const response = await stage.fetch("/openapi.json")
+    const response = await stage.send("/openapi.json")
     const document = await Calls.jsonOf<{
       readonly openapi: string
       readonly info: { readonly version: string }
@@ -155,24 +151,24 @@ export const service = ({ holds, inTime, onServers }: Define): void => {
     expect(paths).toEqual(expect.arrayContaining(["/v1/generations", "/v1/images/generations", "/v1/account"]))
     expect(paths.filter((path) => !path.startsWith("/v1/")).toSorted()).toEqual(["/healthz", "/metrics", "/readyz"])
     const account = await stage.openAccount()
-    await Calls.refusalOf(await account.fetch("/models"), 404, "not_found")
+    await Calls.refusalOf(await account.send("/models"), 404, "not_found")
   })
 
   holds("health.healthz", async (stage) => {
-    const response = await stage.fetch("/healthz")
+    const response = await stage.send("/healthz")
     expect([response.status, await response.json()]).toEqual([200, { status: "ok" }])
   })
 
   holds("health.readyz", async (stage) => {
     // The cases beside this one can occupy the database for the 2 seconds after which a server is not ready.
     await vi.waitFor(async () => {
-      const response = await stage.fetch("/readyz")
+      const response = await stage.send("/readyz")
       expect([response.status, await response.json()]).toEqual([200, { status: "ready" }])
     }, { timeout: 60_000 })
   })
 
   holds("metrics.metrics", async (stage) => {
-    const response = await stage.fetch("/metrics")
+    const response = await stage.send("/metrics")
     expect([response.status, response.headers.get("content-type")]).toEqual([
       200,
       expect.stringMatching(/^text\/plain\b/)
@@ -181,43 +177,43 @@ export const service = ({ holds, inTime, onServers }: Define): void => {
   })
 
   holds("health.docs", async (stage) => {
-    const response = await stage.fetch("/docs")
+    const response = await stage.send("/docs")
     expect([response.status, response.headers.get("content-type")]).toEqual([
       200,
       expect.stringMatching(/^text\/html\b/)
     ])
     expect(await response.text()).toContain("API reference")
-    const listed = await stage.fetch("/docs/documents.json")
+    const listed = await stage.send("/docs/documents.json")
     expect(await listed.json()).toContainEqual(expect.objectContaining({ url: "/openapi.json" }))
   })
 
   holds("health.start", async (stage) => {
-    const { headers, status } = await stage.fetch("/", { redirect: "manual" })
+    const { headers, status } = await stage.send("/", { redirect: "manual" })
     expect([status, new URL(headers.get("location") ?? "", stage.baseUrl).pathname]).toEqual([302, "/docs"])
   })
 
   holds("health.cached", async (stage) => {
-    const plain = await stage.fetch("/openapi.json", { method: "HEAD", headers: { "accept-encoding": "gzip;q=0" } })
+    const plain = await stage.send("/openapi.json", { method: "HEAD", headers: { "accept-encoding": "gzip;q=0" } })
     expect([plain.headers.get("cache-control"), plain.headers.get("content-encoding")]).toEqual([
       "public, max-age=300",
       null
     ])
-    const gzip = await stage.fetch("/openapi.json", { method: "HEAD", headers: { "accept-encoding": "gzip" } })
+    const gzip = await stage.send("/openapi.json", { method: "HEAD", headers: { "accept-encoding": "gzip" } })
     expect([gzip.headers.get("content-encoding"), gzip.headers.get("vary")]).toEqual(["gzip", "Accept-Encoding"])
     for (const { headers } of [plain, gzip]) {
-      const again = await stage.fetch("/openapi.json", { headers: { "if-none-match": headers.get("etag") ?? "" } })
+      const again = await stage.send("/openapi.json", { headers: { "if-none-match": headers.get("etag") ?? "" } })
       expect([again.status, await again.text()]).toEqual([304, ""])
     }
   })
 
   holds("health.page", async (stage) => {
-    const { headers } = await stage.fetch("/docs", { method: "HEAD" })
+    const { headers } = await stage.send("/docs", { method: "HEAD" })
     expect(headers.get("cache-control")).toBe("no-cache")
-    const again = await stage.fetch("/docs", { headers: { "if-none-match": headers.get("etag") ?? "" } })
+    const again = await stage.send("/docs", { headers: { "if-none-match": headers.get("etag") ?? "" } })
     expect([again.status, await again.text()]).toEqual([304, ""])
-    const script = /\/docs\/assets\/[\w.-]+\.js/.exec(await (await stage.fetch("/docs")).text())?.[0] ?? ""
+    const script = /\/docs\/assets\/[\w.-]+\.js/.exec(await (await stage.send("/docs")).text())?.[0] ?? ""
     for (const encoding of ["br", "gzip"]) {
-      const file = await stage.fetch(script, { method: "HEAD", headers: { "accept-encoding": encoding } })
+      const file = await stage.send(script, { method: "HEAD", headers: { "accept-encoding": encoding } })
       expect([file.headers.get("content-encoding"), file.headers.get("cache-control")]).toEqual([
         encoding,
         "public, max-age=31536000, immutable"
@@ -226,7 +222,7 @@ export const service = ({ holds, inTime, onServers }: Define): void => {
   })
 
   holds("health.policy", async (stage) => {
-    const { headers } = await stage.fetch("/docs", { method: "HEAD" })
+    const { headers } = await stage.send("/docs", { method: "HEAD" })
     const policy = headers.get("content-security-policy") ?? ""
     expect(policy).toMatch(/^default-src 'none'; script-src 'self'; /)
     expect(policy).toContain("connect-src 'self'")

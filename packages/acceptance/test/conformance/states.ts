@@ -43,7 +43,7 @@ const transitions = ({ holds, inTime }: Define): void => {
     const account = await stage.openAccount()
     const { finished_at, output, refunded, status } = await Calls.completed(account)
     expect([status, finished_at === null, refunded]).toEqual(["completed", false, false])
-    const content = await account.fetch(output.url)
+    const content = await account.send(output.url)
     expect([content.status, (await content.bytes()).length]).toEqual([200, output.bytes])
   })
 
@@ -186,10 +186,7 @@ const ends = ({ holds, onPostgres }: Define): void => {
     const other = await stage.openAccount()
     await Calls.ended(other)
     await Calls.ended(other, { model: "fails" })
-    const rowsOf = async (account: Account) => {
-      const response = await account.fetch("/v1/usage")
-      return (await Calls.jsonOf<{ readonly data: ReadonlyArray<Record<string, unknown>> }>(response)).data
-    }
+    const rowsOf = async (account: Account) => (await Calls.usageOf(account)).data
     expect(await rowsOf(account)).toEqual([expect.objectContaining({ completed: 0, failed: 0, cancelled: 1 })])
     expect(await rowsOf(other)).toEqual([
       expect.objectContaining({ model: "fails", completed: 0, failed: 1, cancelled: 0 }),
@@ -218,7 +215,7 @@ const cancels = ({ holds, inTime }: Define): void => {
   holds("cancelling.refund", async (stage) => {
     const { account } = await busy(stage)
     const { id } = await pending(account)
-    const response = await account.fetch(`/v1/generations/${id}/cancel`, { method: "POST" })
+    const response = await account.send(`/v1/generations/${id}/cancel`, { method: "POST" })
     expect([response.status, (await Calls.jsonOf<Job>(response)).id]).toEqual([200, id])
     await Calls.refusalOf(await Calls.cancel(account, "gen_01q3dcbd00evhthzyyqsfhxazr"), 404, "not_found")
   })

@@ -56,12 +56,8 @@ export const admin = (
   account: Account,
   method: string,
   path: string,
-  body?: unknown
-): Promise<Response> =>
-  stage.admin(`/admin/v1/accounts/${account.id}${path}`, {
-    method,
-    ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
-  })
+  json?: unknown
+): Promise<Response> => stage.admin.send(`/admin/v1/accounts/${account.id}${path}`, { method, json })
 
 /** Body of a response, which must have this status. */
 const answered = async <Body>(response: Promise<Response>, status: number): Promise<Body> => {

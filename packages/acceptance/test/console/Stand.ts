@@ -81,7 +81,7 @@ const start = (database: Database, path: string) =>
   Effect.gen(function*() {
     const databaseUrl = database === "Postgres" ? yield* TestDatabase.postgresUrl : ""
     const host = yield* ConsoleHost.start({ databaseUrl, pgliteDump: inject("hostPgliteDump") })
-    const page = yield* Effect.promise(() => host.fetch("/console/"))
+    const page = yield* Effect.promise(() => host.send("/console/"))
     if (page.status !== 200) assert.fail(yield* Effect.promise(() => page.text()))
     const shared: Shared = { host, browser: yield* Chromium.launch(path), kept: [], free: [] }
     return shared

@@ -37,7 +37,7 @@ export const declare = (test: Define): void => {
     await opened
     await openPage(page, "Jobs")
     const generate = async (prompt: string) => {
-      await post(account.fetch, "/v1/generations", { plan: "studio", model: "kinora-draft", params: { prompt } })
+      await post(account, "/v1/generations", { plan: "studio", model: "kinora-draft", params: { prompt } })
       await page.getByRole("link", { name: prompt }).waitFor()
     }
     await generate("Before")

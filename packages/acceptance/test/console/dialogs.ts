@@ -4,7 +4,6 @@ import { Schema } from "effect"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Locator, Page } from "playwright-core"
-import { withToken } from "../../src/conformance/Stage.ts"
 import { drills } from "../../src/console/ConsoleHost.ts"
 import { post, type Seeded } from "../../src/console/ConsoleSeed.ts"
 import type { Tab } from "../../src/console/Tab.ts"
@@ -71,7 +70,7 @@ const prepare = async (stand: Stand, ids: Seeded): Promise<string> => {
     await vi.waitFor(async () => assert.isTrue(await hasFailed()), { timeout: 60_000, interval: 500 })
     await patch(stand, endpoint, { status: "enabled" })
   }
-  const { id } = await post(withToken(stand.fetch, ids.key), "/v1/generations", {
+  const { id } = await post(stand.withToken(ids.key), "/v1/generations", {
     plan: "credits",
     model: drills.endless,
     params: { prompt: "An endless river" }
@@ -83,11 +82,11 @@ const List = Schema.fromJsonString(
   Schema.Struct({ data: Schema.Array(Schema.Struct({ status: Schema.optionalKey(Schema.String) })) })
 )
 
-const read = async ({ admin }: Stand, path: string) => Schema.decodeSync(List)(await (await admin(path)).text()).data
+const read = async ({ admin }: Stand, path: string) =>
+  Schema.decodeSync(List)(await (await admin.send(path)).text()).data
 
-const patch = async ({ admin }: Stand, path: string, body: object): Promise<void> => {
-  const headers = { "content-type": "application/json" }
-  const { status } = await admin(path, { method: "PATCH", headers, body: JSON.stringify(body) })
+const patch = async ({ admin }: Stand, path: string, json: object): Promise<void> => {
+  const { status } = await admin.send(path, { method: "PATCH", json })
   assert.strictEqual(status, 200, path)
 }
 

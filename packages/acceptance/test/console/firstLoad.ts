@@ -84,8 +84,8 @@ const loadScripts = async ({ page }: Tab, url: string): Promise<ReadonlyArray<st
 }
 
 /** Asks for the size with gzip, which browsers that accept brotli do not use. */
-const sizeOf = ({ fetch }: Stand) => async (path: string) => {
-  const { headers } = await fetch(path, { method: "HEAD", headers: { "accept-encoding": "gzip" } })
+const sizeOf = ({ send }: Stand) => async (path: string) => {
+  const { headers } = await send(path, { method: "HEAD", headers: { "accept-encoding": "gzip" } })
   assert.strictEqual(headers.get("content-encoding"), "gzip", path)
   return { name: path.split("/").at(-1) ?? "", bytes: Number(headers.get("content-length")) }
 }

@@ -82,10 +82,10 @@ const readJob = async ({ page }: Tab, id: string): Promise<void> => {
 }
 
 /** Creates a key, uses it, and revokes it until it is rejected. */
-const useKey = async ({ page }: Tab, { fetch }: Stand): Promise<void> => {
+const useKey = async ({ page }: Tab, { withToken }: Stand): Promise<void> => {
   await openPage(page, "API keys")
   const key = await Keys.create(page, "Night job")
-  const ask = async () => (await fetch("/v1/account", { headers: { authorization: `Bearer ${key}` } })).status
+  const ask = async () => (await withToken(key).send("/v1/account")).status
   assert.strictEqual(await ask(), 200)
   await Keys.revoke(page, "Night job")
   await vi.waitFor(async () => assert.strictEqual(await ask(), 401), { timeout: patience, interval: 200 })

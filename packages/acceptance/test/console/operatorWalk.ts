@@ -80,11 +80,11 @@ const verify = async (page: Page, job: string): Promise<void> => {
 
 const JobJson = Schema.fromJsonString(Schema.Struct({ id: Schema.String }))
 
-const createJob = async ({ fetch }: Stand, key: string): Promise<string> => {
-  const created = await fetch("/v1/generations", {
-    method: "POST",
-    headers: { "authorization": `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ plan: "credits", model: drills.endless, params: { prompt: "An endless river" } })
+const createJob = async ({ withToken }: Stand, key: string): Promise<string> => {
+  const created = await withToken(key).post("/v1/generations", {
+    plan: "credits",
+    model: drills.endless,
+    params: { prompt: "An endless river" }
   })
   return Schema.decodeSync(JobJson)(await created.text()).id
 }

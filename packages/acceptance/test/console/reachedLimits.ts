@@ -14,13 +14,13 @@ const endpointsMax = 5
 
 /** Declares the tests. */
 export const declare = (test: Define): void => {
-  test("says how long to wait after too many sign-ins", async ({ baseUrl, fetch, open }) => {
+  test("says how long to wait after too many sign-ins", async ({ baseUrl, open, send }) => {
     const { context, page } = await open()
     const address = "198.51.100.7"
     await context.setExtraHTTPHeaders({ "x-forwarded-for": address })
     const headers = { "x-forwarded-for": address, "authorization": "Bearer kin_unknown" }
     const fail = async () => {
-      const attempts = Array.from({ length: attemptsMax }, () => fetch("/v1/account", { headers }))
+      const attempts = Array.from({ length: attemptsMax }, () => send("/v1/account", { headers }))
       return (await Promise.all(attempts)).map(({ status }) => status)
     }
     const signIn = async () => {

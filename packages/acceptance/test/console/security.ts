@@ -67,7 +67,7 @@ export const declare = (test: Define, visit: Visit): void => {
     const tab = await stand.open()
     for (const path of paths) {
       const url = `${stand.baseUrl}/console${path}`
-      const { status } = await stand.fetch(`/console${path}`, { redirect: "manual" })
+      const { status } = await stand.send(`/console${path}`, { redirect: "manual" })
       // A path with an extension is that of a file, which does not exist.
       if (status === 404) continue
       assert.strictEqual(status, 200, path)

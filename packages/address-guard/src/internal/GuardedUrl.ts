@@ -59,8 +59,8 @@ export const isPublicName = (name: string): boolean =>
 // -----------------------------------------------------------------------------
 
 /**
- * Reserved top-level domains (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's `internal`). Only a
- * private network answers for them.
+ * Reserved top-level domains (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's `internal`). Only private networks resolve
+ * them.
  */
 const privateDomains = ["localhost", "local", "internal", "home.arpa", "test", "example", "invalid", "onion", "alt"]
 

@@ -66,7 +66,7 @@ const tries = 2
 /** Longest chain of CNAME records. Resolvers follow about as many. */
 const aliasesMax = 8
 
-/** Concurrent queries for the same name share one answer. Answers are not cached. */
+/** Concurrent queries for the same name share one response. Responses are not cached. */
 const makeQuery = (ask: (name: string) => Promise<ReadonlyArray<string>>) => {
   const inFlight = new Map<string, Promise<ReadonlyArray<string>>>()
   const askOnce = (name: string) => {
@@ -78,7 +78,7 @@ const makeQuery = (ask: (name: string) => Promise<ReadonlyArray<string>>) => {
     Effect.tryPromise({ try: () => askOnce(name), catch: () => new LookupFailed() })
 }
 
-/** Turns "no such record" and "no such name" into an empty answer. */
+/** Turns "no such record" and "no such name" into an empty response. */
 const absentIsNone = (error: NodeJS.ErrnoException): ReadonlyArray<never> => {
   if (error.code === "ENODATA" || error.code === "ENOTFOUND") return []
   throw error

@@ -132,7 +132,7 @@ const withFile =
 
 const end = (worker: Worker) => Effect.promise(() => worker.terminate())
 
-/** Sends the order, and waits for the answer or the end of the thread. */
+/** Sends the order, and waits for the response or the end of the thread. */
 const ask = (worker: Worker, order: Order, report: (progress: number) => void) =>
   Effect.callback<Drawn, NotDrawn | ThreadLost>((resume) => {
     const stop = () => {

@@ -1,7 +1,7 @@
 /**
  * A thread for tests of the pool. The prompt determines what it does: `spin` never ends,
- * `die` ends the thread, `die once` does so the first time; anything else is
- * answered with a byte, the number of drawings that this thread has seen.
+ * `die` ends the thread, `die once` does so the first time. For anything else it
+ * returns a byte, the number of drawings that this thread has seen.
  */
 import { existsSync, writeFileSync } from "node:fs"
 import { BroadcastChannel, parentPort } from "node:worker_threads"

@@ -1,7 +1,8 @@
 /** The account on the screenshots: a person with plans, keys, jobs in all states, and an endpoint that fails at times. */
 import { Clock } from "effect"
-import * as Stage from "../../conformance/Stage.ts"
+import type { Account } from "../../conformance/Stage.ts"
 import * as Drill from "../../Drill.ts"
+import * as RawHttp from "../../RawHttp.ts"
 import type { ConsoleHost } from "../ConsoleHost.ts"
 import { post, seed, type Seeded, type SeedJob } from "../ConsoleSeed.ts"
 
@@ -18,51 +19,51 @@ export interface Scene extends Seeded {
 
 /** Creates everything. `few` creates two jobs, for a trial of the script. */
 export const make = async (host: ConsoleHost, few: boolean): Promise<Scene> => {
-  const send = Stage.withToken(host.fetch, Stage.adminToken)
-  const { id } = await post(send, "/admin/v1/accounts", { email: "ada@example.com" })
+  const { admin } = host
+  const { id } = await post(admin, "/admin/v1/accounts", { email: "ada@example.com" })
   const path = `/admin/v1/accounts/${id}`
-  await change("PUT", send, `${path}/plans/studio`, { tier: "pro", period_end: hence(19), auto_renew: true })
-  await change("PUT", send, `${path}/plans/credits`, { tier: "pro", period_end: hence(19), auto_renew: true })
-  await change("POST", send, `${path}/lots`, {
+  await change("PUT", admin, `${path}/plans/studio`, { tier: "pro", period_end: hence(19), auto_renew: true })
+  await change("PUT", admin, `${path}/plans/credits`, { tier: "pro", period_end: hence(19), auto_renew: true })
+  await change("POST", admin, `${path}/lots`, {
     reference: "plan-2026-11",
     kind: "plan",
     credits: 5_000,
     expires_at: hence(19)
   })
-  await change("POST", send, `${path}/lots`, {
+  await change("POST", admin, `${path}/lots`, {
     reference: "invoice-1024",
     kind: "addon",
     credits: 400,
     expires_at: hence(5)
   })
-  await change("POST", send, `${path}/deposits`, { reference: "deposit-88", usd_cents: 12_000 })
-  const key = await keyOf(send, path, { name: "Production server" })
-  await keyOf(send, path, {
+  await change("POST", admin, `${path}/deposits`, { reference: "deposit-88", usd_cents: 12_000 })
+  const key = await keyOf(admin, path, { name: "Production server" })
+  await keyOf(admin, path, {
     name: "Night job",
     scopes: ["generate", "read"],
     expires_at: hence(4),
     budget: { credits_per_day: 500 }
   })
-  await keyOf(send, path, { name: "Dashboard", scopes: ["read", "account:read"] })
+  await keyOf(admin, path, { name: "Dashboard", scopes: ["read", "account:read"] })
   for (const [name, role] of [["Support desk", "support"], ["Bookkeeping", "auditor"]] as const) {
-    await post(send, "/admin/v1/operators", { name, role })
+    await post(admin, "/admin/v1/operators", { name, role })
   }
-  await post(send, "/admin/v1/accounts", { email: "grace@example.com" })
-  await post(send, "/admin/v1/accounts", { email: "alan@example.com" })
+  await post(admin, "/admin/v1/accounts", { email: "grace@example.com" })
+  await post(admin, "/admin/v1/accounts", { email: "alan@example.com" })
 
-  const account: Stage.Account = {
+  const account: Account = {
+    ...host.withToken(key),
     id,
     email: "ada@example.com",
     key,
-    keyId: "",
-    fetch: Stage.withToken(host.fetch, key)
+    keyId: ""
   }
   const receiver = await host.receive()
   const inbox = receiver.inbox((_, n) => ({ status: n % 4 === 2 ? 503 : 200 }))
   const seeded = await seed(host, account, { jobs: few ? jobs.slice(-3) : jobs, url: inbox.url })
   await inbox.until(5)
   for (const prompt of ["Portrait of a lighthouse keeper", "Portrait of a violinist, soft window light"]) {
-    await post(account.fetch, "/v1/generations", { plan: "credits", model: "portrait-xl", params: { prompt } })
+    await post(account, "/v1/generations", { plan: "credits", model: "portrait-xl", params: { prompt } })
   }
   await receiver.close()
   return { ...seeded, endpointUrl: inbox.url }
@@ -107,11 +108,8 @@ const jobs: ReadonlyArray<SeedJob> = [
 ]
 
 /** Sends a change whose response has no id. */
-const change = async (method: "POST" | "PUT", send: Stage.Fetch, path: string, body: object): Promise<void> => {
-  const headers = { "content-type": "application/json" }
-  const response = await send(path, { method, headers, body: JSON.stringify(body) })
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
-}
+const change = (method: "POST" | "PUT", admin: RawHttp.RawClient, path: string, json: object): Promise<string> =>
+  RawHttp.sendAccepted(admin, path, { method, json })
 
-const keyOf = async (send: Stage.Fetch, path: string, body: object): Promise<string> =>
-  (await post(send, `${path}/keys`, body)).key ?? ""
+const keyOf = async (admin: RawHttp.RawClient, path: string, body: object): Promise<string> =>
+  (await post(admin, `${path}/keys`, body)).key ?? ""

@@ -14,13 +14,13 @@ import { putLast } from "../processPriority.ts"
 import * as Frames from "./frames.ts"
 import { Answer, type Order } from "./order.ts"
 
-/** The answer of a process, and the bytes of the result if it made one. */
+/** The response of a process, and the bytes of the result if it made one. */
 interface Answered {
   readonly answer: Answer
   readonly data: Uint8Array
 }
 
-/** The process could not be started, ended without an answer, or took too long. */
+/** The process could not be started, ended without a response, or took too long. */
 class ProcessFailed extends Data.TaggedError("ProcessFailed")<{ readonly cause: unknown }> {}
 
 /** Decodes an image in a process. Starts as many processes as there are images at the same time. */
@@ -108,7 +108,7 @@ const start = (program: string): Decoder => {
   const ended = once(child, "close").then(([code, signal]) => {
     throw new Error(`The decoder ended with ${code ?? signal}: ${complaint}`)
   })
-  // It may end when nobody waits for an answer.
+  // It may end while no request waits for its response.
   ended.catch(() => undefined)
   return { child, ended, answers: Frames.read(child.stdout, resultBytesMax), uses: 0 }
 }
@@ -133,7 +133,7 @@ const ask = ({ answers, child, ended }: Decoder, bytes: Uint8Array, order: Order
   }).pipe(
     Effect.timeoutOrElse({
       duration: Duration.seconds(secondsMax),
-      orElse: () => Effect.fail(new ProcessFailed({ cause: new Error(`No answer within ${secondsMax} seconds`) }))
+      orElse: () => Effect.fail(new ProcessFailed({ cause: new Error(`No response within ${secondsMax} seconds`) }))
     })
   )
 }

@@ -1,4 +1,4 @@
-/** The process of `DecoderProcesses`. Receives each `Order` with a file, and sends an `Answer` with the result. */
+/** The process of `DecoderProcesses`. Receives each `Order` with a file, and responds with an `Answer` and the result. */
 import * as Frames from "./frames.ts"
 import type { Answer, Order } from "./order.ts"
 import * as Work from "./work.ts"

@@ -34,7 +34,7 @@ export const read = async function*(pipe: Readable, bytesMax: number): AsyncGene
     }
     if ((head?.bytes ?? length) > bytesMax) throw new RangeError(`A message has more than ${bytesMax} bytes`)
     if (head !== undefined && length >= head.bytes) {
-      // Each side waits for the answer of the other, so nothing follows.
+      // Each side waits for the response of the other, so nothing follows.
       yield { message: head.message, data: takeUntil(head.bytes, head.bytes) }
       head = undefined
     }
