@@ -7,6 +7,7 @@ import { attempt, type Environment, failingWith } from "./Benchmark.ts"
 import { cap, jobMillis, type JobQueue } from "./JobQueue.ts"
 import * as KinoraServices from "./KinoraServices.ts"
 import * as PostgresServer from "./PostgresServer.ts"
+import * as SortedIds from "./SortedIds.ts"
 
 /** Creates the queue. */
 export const make = Effect.fnUntraced(function*({ database }: Environment) {
@@ -57,14 +58,20 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
   return queue
 })
 
-/** Adds any number of jobs to the first lanes of `fill`. Their slots must be taken, so that the jobs wait for one. */
+/**
+ * Adds any number of jobs, one per millisecond until now, to the first lanes of `fill`. Their slots must be taken, so that the jobs
+ * wait for one.
+ */
 export const addPending = (database: string, jobs: number, groups: number) =>
   attempt("Jobs could not be added", () =>
     PostgresServer.run(
       database,
       `INSERT INTO scheduler_job (id, lane_id, group_id, kind, payload, state, attempts_max, enqueued_at)
-       SELECT gen_random_uuid(), 'lane-' || n % ${groups}, 'lane-' || n % ${groups}, '${kind.name}', '{}', 'pending', 3, now()
-       FROM generate_series(1, ${jobs}) AS n`,
+       SELECT
+         ${SortedIds.uuidInSql("enqueued_at", "md5(n::text)")}, 'lane-' || n % ${groups}, 'lane-' || n % ${groups},
+         '${kind.name}', '{}', 'pending', 3, enqueued_at
+       FROM generate_series(1, ${jobs}) AS n
+       CROSS JOIN LATERAL (SELECT now() - (${jobs} - n) * interval '1 millisecond' AS enqueued_at) AS job`,
       ...["lane", "group"].map((counter) =>
         `UPDATE scheduler_${counter} AS counter SET waiting = found.waiting
          FROM (SELECT lane_id, count(*) AS waiting FROM scheduler_job WHERE state = 'pending' GROUP BY lane_id) AS found

@@ -53,13 +53,13 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
   {
     name: "size-list-filtered",
     title:
-      `First pages of 2 jobs with a status and a kind, of which an account has a tenth or more, ${connections} connections`,
+      `First pages of 1 job with a status and a kind, of which an account has a tenth or more, ${connections} connections`,
     compares: "perSecond",
     contestants: ofServers((filled) =>
       sending(
         filled,
         Effect.succeed((_, n) =>
-          `/v1/generations?limit=2&${n % 2 === 0 ? "status=failed&kind=image" : "status=completed&kind=video"}`
+          `/v1/generations?limit=1&${n % 2 === 0 ? "status=failed&kind=image" : "status=completed&kind=video"}`
         )
       )
     )

@@ -5,6 +5,7 @@ import { attempt, type BenchmarkFailure } from "./Benchmark.ts"
 import type { AccountWithKey } from "./KinoraAccounts.ts"
 import type { KinoraServer } from "./KinoraServer.ts"
 import * as PostgresServer from "./PostgresServer.ts"
+import * as SortedIds from "./SortedIds.ts"
 
 /** Number of accounts that share the jobs. */
 export const accountCount = 50
@@ -53,15 +54,13 @@ const generationId = TypeId.define("gen", "GenerationId")
 /** Credits of each account after all charges. */
 const creditsLeft = 20_000
 
-/** An id has the time of the creation in its first 48 bits. */
 const insertJobs = `
   INSERT INTO generation_job (
     id, account, model, kind, mode, plan, status, prompt, params, cost_credits, refunded, failure, result_expires_at,
     created_at, started_at, finished_at
   )
   SELECT
-    (lpad(to_hex((extract(epoch FROM created_at) * 1000)::int8), 12, '0') || '7' || substr(random, 1, 3) || '8'
-      || substr(random, 4, 15))::uuid,
+    ${SortedIds.uuidInSql("created_at", "random")},
     ($1::text[])[1 + n % cardinality($1::text[])], 'kinora-draft', kind, 'text_to_' || kind, 'credits', status,
     'a lake at dawn, mist between the hills', '{"aspect_ratio":"16:9"}', 1, status = 'failed',
     CASE status WHEN 'failed' THEN '{"code":"generation_failed","message":"","reason":null}'::jsonb END,

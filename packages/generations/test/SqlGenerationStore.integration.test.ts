@@ -42,9 +42,12 @@ for (const [name, database] of TestDatabase.all) {
       Effect.gen(function*() {
         yield* Migrations.run([SqlGenerationStore.migrations])
         const sql = yield* SqlClient.SqlClient
+        const limit = 10
+        // A plan that is made while the table is empty is kept.
+        const early = yield* QueryPlan.explain(selectPage(sql, "big", { limit }))
+        assert.notInclude(early.map(({ type }) => type), "Seq Scan")
         yield* insertMany(4_000)
         yield* sql`ANALYZE generation_job`
-        const limit = 10
         const selections: ReadonlyArray<Selection> = [{ limit }, { limit, status: "failed" }, { limit, kind: "video" }]
         for (const selection of selections) {
           const steps = yield* QueryPlan.explain(selectPage(sql, "big", selection))
@@ -57,6 +60,31 @@ for (const [name, database] of TestDatabase.all) {
             assert.strictEqual(filtered, 0)
           }
         }
+      }))
+
+    it.effect("is planned once for all accounts, filters and limits of about the same size", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const some = GenerationId.fromUuid("00000000-0000-0000-0000-0000000007d0")
+        const selections: ReadonlyArray<Selection> = [
+          { limit: 17 },
+          { limit: 20, status: "failed" },
+          { limit: 32, kind: "video", before: some },
+          { limit: 30, plan: "credits", from: some }
+        ]
+        const plans = yield* sql.withTransaction(Effect.gen(function*() {
+          for (let round = 0; round < 5; round++) {
+            for (const selection of selections) {
+              for (const account of ["another", "big", "none"]) yield* selectPage(sql, account, selection)
+            }
+          }
+          return yield* sql`
+            SELECT generic_plans::int4 AS kept, custom_plans::int4 AS planned FROM pg_prepared_statements
+            WHERE statement LIKE ${"%FROM generation_job AS job%"} AND statement NOT LIKE 'EXPLAIN%'
+          `
+        }))
+        // The first five executions of any statement are planned.
+        assert.deepStrictEqual(plans, [{ kept: 55, planned: 5 }])
       }))
   })
 

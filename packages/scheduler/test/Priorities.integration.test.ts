@@ -81,6 +81,23 @@ it.effect("gives a slot to one of 100,000 waiting jobs by reading few of them", 
     assert.deepStrictEqual(priorities.map(({ priority }) => priority), [0, 7, 7])
   }).pipe(Effect.provide(over(TestDatabase.postgres))))
 
+it.effect("gives a slot to one of 100,000 waiting jobs by reading few of them, while no worker claims jobs", () =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const scheduler = yield* Scheduler
+    const world = yield* makeWorld
+    yield* insertBacklog(world, "pending")
+    const promotions = [{ lane: world.lane, count: 1, ahead: 1, weight: 1, beside: [] }]
+    // Before there is a worker, and while the only one drains.
+    assertFlat(yield* QueryPlan.explain(promoteStatement(sql, promotions, yield* DatabaseTime.now)))
+    yield* scheduler.takeLease({ id: "drained", worker: "test", kinds: [], slots: 1, ttl: "1 hour" })
+    assertFlat(yield* QueryPlan.explain(promoteStatement(sql, promotions, yield* DatabaseTime.now)))
+    const priorities = yield* decodePriorities(
+      sql`SELECT priority FROM scheduler_job WHERE state = 'queued' AND lane_id = ${world.lane} ORDER BY position`
+    )
+    assert.deepStrictEqual(priorities.map(({ priority }) => priority), [0, 7, 7])
+  }).pipe(Effect.provide(over(TestDatabase.postgres))))
+
 it.effect("keeps the jobs of an earlier schema, its calls, and who may call its function", () =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient

@@ -5,13 +5,13 @@ import { GenerationId, Kind, Plan, Status } from "../../Generation.ts"
 import type { Filter, Selection } from "../../GenerationStore.ts"
 import { columns } from "./generationRow.ts"
 
-/** Selects a page, newest first. */
+/** Selects a page, newest first. Row by row, since a plan that is made while the table is empty would read all of it for several rows. */
 export const selectPage = (sql: SqlClient.SqlClient, account: string, selection: Selection) =>
   sql`
-    SELECT ${sql.literal(columns)}
-    FROM generation_job
-    WHERE id = ANY(ARRAY(${idsOf(sql, account, selection)}))
-    ORDER BY id DESC
+    SELECT job.*
+    FROM (${idsOf(sql, account, selection)}) AS page
+    CROSS JOIN LATERAL (SELECT ${sql.literal(columns)} FROM generation_job WHERE id = page.id LIMIT 1) AS job
+    ORDER BY page.id DESC
   `
 
 /** Selects the ids of a page, newest first. */
@@ -59,6 +59,10 @@ export const selectFiltered = (
  * The range is one row comparison, and the order names all of its columns. With
  * equality on the first columns, a planner may instead scan ids of all accounts and
  * filter.
+ *
+ * One plan serves all values, and planning takes three times as long as the execution. So the values are hidden from the planner,
+ * which then keeps the plan. For a hidden limit alone it would expect to read a tenth of each range, and compile the expressions of
+ * the statement at each execution, so a constant is a limit too.
  */
 const idsOf = (
   sql: SqlClient.SqlClient,
@@ -71,22 +75,28 @@ const idsOf = (
     CROSS JOIN unnest(${selected(kind, Kind.literals)}) AS wanted_kind
     CROSS JOIN unnest(${selected(plan, Plan.literals)}) AS wanted_plan
     CROSS JOIN LATERAL (
-      SELECT job.id
-      FROM generation_job AS job
-      WHERE (job.account, job.status, job.kind, job.plan, job.id)
-          < (${account}, wanted_status, wanted_kind, wanted_plan, ${
+      SELECT id FROM (
+        SELECT job.id
+        FROM generation_job AS job
+        WHERE (job.account, job.status, job.kind, job.plan, job.id)
+            < ((SELECT ${account}::text), wanted_status, wanted_kind, wanted_plan, ${
     before === undefined ? lastUuid : GenerationId.toUuid(before)
   }::uuid)
-        AND (job.account, job.status, job.kind, job.plan, job.id)
-          >= (${account}, wanted_status, wanted_kind, wanted_plan, ${
+          AND (job.account, job.status, job.kind, job.plan, job.id)
+            >= ((SELECT ${account}::text), wanted_status, wanted_kind, wanted_plan, ${
     from === undefined ? firstUuid : GenerationId.toUuid(from)
   }::uuid)
-      ORDER BY job.account DESC, job.status DESC, job.kind DESC, job.plan DESC, job.id DESC
-      LIMIT ${limit}
+        ORDER BY job.account DESC, job.status DESC, job.kind DESC, job.plan DESC, job.id DESC
+        LIMIT ${sql.literal(String(roundedUp(limit)))}
+      ) AS bounded
+      LIMIT (SELECT ${limit}::int8)
     ) AS newest
     ORDER BY newest.id DESC
-    LIMIT ${limit}
+    LIMIT (SELECT ${limit}::int8)
   `
+
+/** Rounds up to a power of two, so that the statement has few different texts. */
+const roundedUp = (limit: number): number => 2 ** (32 - Math.clz32(limit - 1))
 
 /** Sorts before every id. */
 const firstUuid = "00000000-0000-0000-0000-000000000000"
@@ -96,4 +106,4 @@ const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 /** Returns the wanted value, or all values if no filter is set. */
 const selected = (wanted: string | undefined, all: ReadonlyArray<string>) =>
-  Rows.array("text", wanted === undefined ? all : [wanted])
+  Rows.array("text", wanted === undefined ? all : [wanted], { unknownLength: true })

@@ -53,7 +53,10 @@ export const promoteStatement = (
 /** Conditions on the kinds of pending jobs. Those of the first one get slots before those of the next. */
 const conditions = ["kind = ANY", "kind <> ALL"]
 
-/** The next jobs of each condition, in one part of a statement each. Each fills up what those before it have left. */
+/**
+ * The next jobs of each condition, in one part of a statement each. Each fills up what those before it have left. If no worker
+ * claims anything, as while the only one drains, the first condition is false for all jobs, and none is read for it.
+ */
 const inLine = (
   sql: SqlClient.SqlClient,
   promotions: ReadonlyArray<Promotion>,
@@ -66,6 +69,7 @@ const inLine = (
       CROSS JOIN LATERAL (
         SELECT id, position, lane_id FROM scheduler_job
         WHERE lane_id = room.lane_id AND state = 'pending' AND ${sql.literal(condition)}(${offeredKinds(sql, now)})
+          ${index === 0 ? sql`AND cardinality(${offeredKinds(sql, now)}) > 0` : sql``}
         ORDER BY priority DESC, position
         LIMIT room.count ${index === 0 ? sql`` : sql`- (${countChosen(sql, index)})`}
       ) AS job
