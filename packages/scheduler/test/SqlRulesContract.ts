@@ -386,7 +386,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             restamp(jobs.filter((job) => job.lane === lane.lane && job.state !== "pending"), lane)
           )
           const changes = { ...noChanges, restamped }
-          const { kinds, ...applied } = (yield* atomically(store.apply(changes)))!
+          const { kinds, ...applied } = yield* atomically(store.apply(changes))
           assert.deepStrictEqual(applied, { promoted: [], restamped: changed.length, handed: undefined })
           assert.sameMembers([...kinds!], Array.from(new Set(changed.map(({ kind }) => kind))))
           const byId = new Map(changed.map((job) => [job.job, job]))
@@ -454,8 +454,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             .filter(({ count }) => count > 0)
           const changes = { ...noChanges, promotions }
           const applied = yield* atomically(store.apply(changes))
-          assert.sameMembers([...applied!.promoted], next.flat().map(({ job }) => job))
-          assert.sameMembers([...applied!.kinds!], next.flat().map(({ kind }) => kind))
+          assert.sameMembers([...applied.promoted], next.flat().map(({ job }) => job))
+          assert.sameMembers([...applied.kinds!], next.flat().map(({ kind }) => kind))
         }),
       { arbitrary: { runs } }
     )

@@ -7,6 +7,7 @@
 import { Cause, Clock, Duration, Effect, Exit, Fiber, Semaphore, Stream } from "effect"
 import { SqlError } from "effect/sql"
 import type { Connection } from "effect/sql/SqlConnection"
+import { always, hasBegun, mayFollow, recognizedBegin } from "./begin.ts"
 import { commitNotSent, committed } from "./committed.ts"
 
 /** The used part of a connection of `@effect/sql-pg` with `multiplex`. It sends a statement without waiting for the response to the previous one. */
@@ -151,9 +152,7 @@ const sendWith = Effect.fnUntraced(function*<A>(
 ): Effect.fn.Return<Sent<A>, SqlError.SqlError> {
   if (state.failure !== undefined) return yield* Effect.failCause(state.failure)
   if (state.begin !== undefined) yield* Effect.uninterruptible(startBegin(direct, state, state.begin))
-  // If `BEGIN` fails, the server runs what follows outside of a transaction, where a write has an effect without the condition.
-  const mayFollow = state.writes.length === 0 && (isRead(sql) || sql.includes(hasBegun))
-  if (state.beginning !== undefined && !mayFollow) yield* Fiber.join(state.beginning)
+  if (state.beginning !== undefined && (state.writes.length > 0 || !mayFollow(sql))) yield* Fiber.join(state.beginning)
   return yield* Effect.uninterruptible(startAll(state, last))
 })
 
@@ -228,20 +227,6 @@ const failureOf = ({ defectOf }: DeferredWrite) => <A>(effect: Effect.Effect<A, 
     const defect = defectOf(error)
     return defect === undefined ? Effect.fail(error) : Effect.die(defect)
   })
-
-/**
- * Begins a transaction that `hasBegun` recognizes. The property changes nothing else, since it is for serializable transactions
- * that only read.
- */
-const recognizedBegin = "BEGIN DEFERRABLE"
-
-const hasBegun = "current_setting('transaction_deferrable')::bool"
-
-const always = "TRUE"
-
-/** Returns whether a statement is certainly one that writes nothing. */
-const isRead = (sql: string): boolean =>
-  /^\s*SELECT\b/i.test(sql) || /^\s*WITH\b/i.test(sql) && !/\b(INSERT|UPDATE|DELETE|MERGE)\b/i.test(sql)
 
 /** Commits, with what is held back. */
 const commitOf = (session: Session, state: State, send: Send): Effect.Effect<void, SqlError.SqlError> =>

@@ -25,7 +25,7 @@ export const settleAndClaim = (
     terms.kinds.includes(kind) && aloneFrom === undefined
   )
   return Effect.map(apply(tables, changesOf(state), now), (applied) => {
-    const { kinds, promoted, restamped } = applied! // nothing has changed the lanes since they were read
+    const { kinds, promoted, restamped } = applied
     const claimed = isAnyQueued ? [] : claimPromoted(tables, promoted, terms, now)
     return {
       left: ended.filter((_, index) => Result.isFailure(results[index]!)).map(({ job }) => job),
