@@ -20,6 +20,8 @@ export interface LocalHostOptions {
   readonly generator: Layer.Layer<Generator.Generator>
   /** Site whose database and files the host uses. Default: memory. */
   readonly site?: Site | undefined
+  /** Stores the files of a host without a site. Default: memory. */
+  readonly blobs?: Layer.Layer<BlobStore.BlobStore> | undefined
   /** Maximum number of running jobs. Default 4. */
   readonly workers?: number | undefined
   /** Limits of the HTTP API. */
@@ -57,10 +59,10 @@ type Failure = Layer.Error<ReturnType<typeof inMemory>> | Layer.Error<ReturnType
 const servicesOf = (options: LocalHostOptions): Layer.Layer<Shared, Failure> =>
   options.site === undefined ? inMemory(options) : onSite(options, options.site)
 
-const inMemory = ({ models, planTable }: LocalHostOptions) =>
+const inMemory = ({ blobs = BlobStore.layerMemory, models, planTable }: LocalHostOptions) =>
   Services.layer({ models, planTable }).pipe(
     Layer.provideMerge(Layer.mergeAll(
-      BlobStore.layerMemory,
+      blobs,
       Notifications.layerLocal,
       Stores.layerMemory,
       Webhook.layerProtection({ keys: [Redacted.make("acceptance-acceptance-acceptance-acceptance")] })
