@@ -10,7 +10,7 @@ import * as FaultySqlClient from "@kinora/testkit/FaultySqlClient"
 import * as TestDatabase from "@kinora/testkit/TestDatabase"
 import { png } from "@kinora/testkit/upstreams/Results"
 import { Effect, Latch, Layer, Record, Redacted, Schedule, Stream } from "effect"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import * as Books from "../src/Books.ts"
 import * as Client from "../src/Client.ts"
 import * as FileGenerator from "../src/FileGenerator.ts"
@@ -111,7 +111,7 @@ const requestsOf = (client: Client.Client, baseUrl: string, completed: Client.Jo
   }
 }
 
-/** Asserts that each 503 has the envelope and says when to retry, and returns the status. */
+/** Asserts that each 503 has the envelope and `Retry-After`, and returns the status. */
 const statusOf = (answer: Client.Answer): number => {
   if (answer.status === 503) {
     assert.strictEqual(Client.errorCodeOf(answer), "unavailable")
