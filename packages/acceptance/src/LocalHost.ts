@@ -11,6 +11,7 @@ import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import type { Site } from "./Site.ts"
+import type { AnyStores } from "./stories/Backend.ts"
 
 /** Options of a host. */
 export interface LocalHostOptions {
@@ -20,6 +21,12 @@ export interface LocalHostOptions {
   readonly generator: Layer.Layer<Generator.Generator>
   /** Site whose database and files the host uses. Default: memory. */
   readonly site?: Site | undefined
+  /** Stores the files of a host without a site. Default: memory. */
+  readonly blobs?: Layer.Layer<BlobStore.BlobStore> | undefined
+  /** The stores of a host without a site. Default: memory. */
+  readonly stores?: Layer.Layer<AnyStores> | undefined
+  /** Default: the host is always ready. */
+  readonly readiness?: Layer.Layer<Readiness.Readiness> | undefined
   /** Maximum number of running jobs. Default 4. */
   readonly workers?: number | undefined
   /** Limits of the HTTP API. */
@@ -30,9 +37,9 @@ export interface LocalHostOptions {
 
 /** The host with all its services, until the scope of the layer closes. `baseUrl` returns its address. */
 export const layer = (options: LocalHostOptions) => {
-  const { generator, http, workers = 4 } = options
+  const { generator, http, readiness = Readiness.layerAlways, workers = 4 } = options
   return Http.layer({ host: "127.0.0.1", port: 0, interface: { docs: false, ...http }, grace: 0 }).pipe(
-    Layer.provide(Readiness.layerAlways),
+    Layer.provide(readiness),
     Layer.provide(UrlSigner.layer({ keys: [Redacted.make("acceptance-acceptance-acceptance-acceptance")] })),
     Layer.provideMerge(Work.layerWorker({ name: "local", concurrency: workers, grace: 0 })),
     Layer.provideMerge(servicesOf(options)),
@@ -51,18 +58,20 @@ export const baseUrl: Effect.Effect<string, never, HttpServer.HttpServer> = Http
 // -----------------------------------------------------------------------------
 
 /** Services of both kinds of host. */
-type Shared = Layer.Success<ReturnType<typeof inMemory>> & Layer.Success<ReturnType<typeof onSite>>
-type Failure = Layer.Error<ReturnType<typeof inMemory>> | Layer.Error<ReturnType<typeof onSite>>
+type Shared = Layer.Success<ReturnType<typeof onStores>> & Layer.Success<ReturnType<typeof onSite>>
+type Failure = Layer.Error<ReturnType<typeof onStores>> | Layer.Error<ReturnType<typeof onSite>>
 
 const servicesOf = (options: LocalHostOptions): Layer.Layer<Shared, Failure> =>
-  options.site === undefined ? inMemory(options) : onSite(options, options.site)
+  options.site === undefined ? onStores(options) : onSite(options, options.site)
 
-const inMemory = ({ models, planTable }: LocalHostOptions) =>
+const onStores = (
+  { blobs = BlobStore.layerMemory, models, planTable, stores = Stores.layerMemory }: LocalHostOptions
+) =>
   Services.layer({ models, planTable }).pipe(
     Layer.provideMerge(Layer.mergeAll(
-      BlobStore.layerMemory,
+      blobs,
       Notifications.layerLocal,
-      Stores.layerMemory,
+      stores,
       Webhook.layerProtection({ keys: [Redacted.make("acceptance-acceptance-acceptance-acceptance")] })
     ))
   )

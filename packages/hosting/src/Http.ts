@@ -28,9 +28,14 @@ export interface HttpOptions extends OperatorListener.Address {
   readonly interface: InterfaceOptions
   /**
    * Maximum number of open connections to the listener for clients. Further ones are closed without a response. It also
-   * bounds the waiting requests of clients that send one request at a time per connection. Default 10,000.
+   * bounds the requests that wait for a job, since those of a connection are handled one after the other. Default 10,000.
    */
   readonly connectionsMax?: number | undefined
+  /**
+   * Maximum number of requests that wait on a connection for the responses to those before. With a further one, the connection
+   * is closed, and none of them is handled. Default 32.
+   */
+  readonly waitingRequestsMax?: number | undefined
   /** The listener for operators. Default `shared`. */
   readonly operator?: OperatorListener.OperatorListener | undefined
   /** How long the server still accepts requests after a stop signal, while `/readyz` returns 503 for load balancers. Default 0. */
@@ -89,11 +94,12 @@ export const layer = (
     interface: options,
     onStop = Effect.void,
     operator = "shared",
-    port
+    port,
+    waitingRequestsMax
   }: HttpOptions
 ) =>
   Layer.unwrap(Effect.map(Readiness.Readiness, (ready) => {
-    const { endConnections, server } = NodeServer.make(connectionsMax)
+    const { endConnections, server } = NodeServer.make(connectionsMax, NodeServer.times, waitingRequestsMax)
     const { layerDrain, readiness } = makeDraining(ready, drain)
     const isShared = operator === "shared"
     const routes = isShared

@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Metric, Queue } from "effect"
 import { TestClock } from "effect/testing"
 import { once } from "node:events"
+import type { ServerResponse } from "node:http"
 import { type AddressInfo, connect, type Server, type Socket } from "node:net"
 import { text } from "node:stream/consumers"
 import * as NodeServer from "../src/internal/nodeServer.ts"
@@ -64,6 +65,61 @@ it.live("responds 408 to a request whose header does not arrive in time", () =>
       assert.include(answer, "{\"error\":{\"code\":\"request_timeout\",")
     })
   }).pipe(Effect.scoped))
+
+/** A server whose responses end when the test ends them. Opens a connection, and sends requests with these methods together. */
+const sendTogether = Effect.fnUntraced(function*(methods: ReadonlyArray<string>) {
+  const { connect, server } = yield* listen(NodeServer.connectionsMax.clients)
+  const started = yield* Queue.unbounded<{ readonly path: string; readonly response: ServerResponse }>()
+  server.removeAllListeners("request").on("request", ({ url = "" }, response) => {
+    Queue.offerUnsafe(started, { path: url, response })
+  })
+  const socket = connect()
+  socket.write(methods.map((method, n) => `${method} /${n} HTTP/1.1\r\nHost: a\r\n\r\n`).join(""))
+  yield* Effect.addFinalizer(() => Effect.sync(() => socket.destroy()))
+  return { socket, started }
+})
+
+it.live("handles the requests of a connection one after the other", () =>
+  Effect.gen(function*() {
+    const { socket, started } = yield* sendTogether(Array.from({ length: 1 + NodeServer.waitingMax }, () => "GET"))
+    const received = text(socket)
+    for (let n = 0; n <= NodeServer.waitingMax; n++) {
+      const { path, response } = yield* Queue.take(started)
+      assert.strictEqual(path, `/${n}`)
+      assert.strictEqual(yield* Queue.size(started), 0)
+      if (n === NodeServer.waitingMax) response.setHeader("connection", "close")
+      response.end(path)
+    }
+    const bodies = (yield* Effect.promise(() => received)).match(/^\/\d+/gm)
+    assert.deepStrictEqual(bodies, Array.from({ length: 1 + NodeServer.waitingMax }, (_, n) => `/${n}`))
+  }).pipe(Effect.scoped))
+
+it.live("closes a connection on which too many requests wait, and handles none of them", () =>
+  Effect.gen(function*() {
+    const { socket, started } = yield* sendTogether(Array.from({ length: 2 + NodeServer.waitingMax }, () => "GET"))
+    assert.strictEqual(yield* Effect.promise(() => text(socket)), "")
+    const { response } = yield* Queue.take(started)
+    assert.isTrue(response.destroyed)
+    assert.strictEqual(yield* Queue.size(started), 0)
+  }).pipe(Effect.scoped))
+
+it.live("drops the requests that wait behind one whose response ends the connection", () =>
+  Effect.gen(function*() {
+    const { socket, started } = yield* sendTogether(["GET", "GET"])
+    const { response } = yield* Queue.take(started)
+    response.setHeader("connection", "close").end("only")
+    assert.match(yield* Effect.promise(() => text(socket)), /only$/)
+    assert.strictEqual(yield* Queue.size(started), 0)
+  }).pipe(Effect.scoped))
+
+for (const header of ["CONNECT a:1 HTTP/1.1", "GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: websocket"]) {
+  it.live(`closes a connection with a request behind another that has to be its last: ${header.split(" ", 1)[0]}`, () =>
+    Effect.gen(function*() {
+      const { socket } = yield* sendTogether(["GET"])
+      socket.write(`${header}\r\nHost: a:1\r\n\r\n`)
+      assert.strictEqual(yield* Effect.promise(() => text(socket)), "")
+    }).pipe(Effect.scoped))
+}
 
 /** Resolves when the server has accepted a connection of this client. */
 const accepted = async (server: Server, client: Socket) => {

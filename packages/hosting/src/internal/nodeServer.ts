@@ -2,9 +2,10 @@
 import { UnreadableRequest } from "@kinora/http-server"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { createServer, type IncomingMessage, type ServerOptions, ServerResponse } from "node:http"
+import { type IncomingMessage, type ServerOptions, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import * as EarlyRequests from "./earlyRequests.ts"
+import { OrderedServer, type OrderedServerOptions } from "./orderedServer.ts"
 import * as RequestTarget from "./requestTarget.ts"
 
 /** Times of a server, in milliseconds. */
@@ -24,13 +25,16 @@ export const connectionsMax = {
   operators: 256
 }
 
+/** Default maximum number of requests of a connection that wait for the responses before. */
+export const waitingMax = 32
+
 /**
  * Makes a server with a maximum number of open connections, and a function that ends its connections: immediately, or with
  * the response in progress. `server.close` alone would wait for connections without a request until they time out, and for
- * those that become idle later for `keepAliveTimeout`. Default: `times`.
+ * those that become idle later for `keepAliveTimeout`. Defaults: `times`, `waitingMax`.
  */
-export const make = (max: number, ofServer = times) => {
-  const server = createLimited(max, optionsOf(ofServer))
+export const make = (max: number, ofServer = times, waiting = waitingMax) => {
+  const server = createLimited(max, { ...optionsOf(ofServer), waitingMax: waiting })
   const sockets = new Set<Socket>()
   /** Connections on which a request has arrived. */
   const used = new WeakSet<Socket>()
@@ -100,8 +104,8 @@ export const make = (max: number, ofServer = times) => {
 // internal
 // -----------------------------------------------------------------------------
 
-const createLimited = (max: number, options: ServerOptions) =>
-  Object.assign(createServer(options), {
+const createLimited = (max: number, options: OrderedServerOptions) =>
+  Object.assign(new OrderedServer(options), {
     maxConnections: max,
     // A process of a group would otherwise return the connection to the one that accepts them, which passes it on again,
     // without a pause, until a process has a place.

@@ -223,6 +223,11 @@ const requests: ReadonlyArray<Row> = [
     "the connection is closed without a response"
   ),
   fixed(
+    "requests that wait on a connection, which are handled one after the other",
+    count(NodeServer.waitingMax),
+    "the connection is closed, and none of them is handled"
+  ),
+  fixed(
     "time in which the header of a request arrives",
     seconds(Duration.millis(NodeServer.times.header)),
     "408 `request_timeout`, and the connection is closed"

@@ -18,7 +18,8 @@ export interface OpenBlob {
 
 /**
  * Opens a range of a blob until the scope closes; an empty range is checked only. Reads the first chunk, because after the
- * status line is sent the request cannot be rejected.
+ * status line is sent the request cannot be rejected. Dies if the store returns fewer or more bytes than the range has, before
+ * the last of them are emitted: a client could take the response for complete.
  */
 export const openBlob = Effect.fnUntraced(function*(
   blobs: Blobs,
@@ -31,9 +32,9 @@ export const openBlob = Effect.fnUntraced(function*(
     const empty: OpenBlob = { first: undefined, rest: Cause.done() }
     return empty
   }
-  const rest = yield* Stream.toPull(blobs.get(key, range, options))
+  const rest = exactly(key, range, yield* Stream.toPull(blobs.get(key, range, options)))
   const first: Chunks = yield* rest.pipe(
-    Pull.catchDone(() => Effect.die(new Error(`The blob ${key} is empty`))),
+    Pull.catchDone(() => Effect.die(new Error("A range with bytes ended without any"))),
     Effect.catchTag("BlobError", unavailableOrDie)
   )
   const open: OpenBlob = { first, rest }
@@ -60,6 +61,26 @@ type Chunks = readonly [Uint8Array, ...Array<Uint8Array>]
 
 /** Reads the next chunks. */
 type ChunkPull = Pull.Pull<Chunks, BlobError.BlobError>
+
+/** Returns a pull that dies unless the other one emits exactly the bytes of the range. */
+const exactly = (key: string, { end, start }: BlobStore.ByteRange, pull: ChunkPull): ChunkPull => {
+  const length = end - start + 1
+  let read = 0
+  const mismatch = Effect.suspend(() =>
+    Effect.die(new Error(`The store returned ${read} instead of ${length} bytes of the blob ${key}`))
+  )
+  const counted = Effect.flatMap(pull, (chunks) => {
+    for (const chunk of chunks) read += chunk.length
+    return read > length ? mismatch : Effect.succeed(chunks)
+  })
+  // Reads chunks without bytes.
+  const isEnded = Pull.catchDone(Effect.forever(counted), () => Effect.void)
+  const next = Effect.flatMap(
+    Pull.catchDone(counted, () => mismatch),
+    (chunks) => read < length ? Effect.succeed(chunks) : Effect.as(isEnded, chunks)
+  )
+  return Effect.suspend((): ChunkPull => read < length ? next : Cause.done())
+}
 
 /** A missing blob is a defect, because a record refers to it. */
 const unavailableOrDie = (error: BlobError.BlobError) =>

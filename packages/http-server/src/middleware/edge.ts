@@ -65,7 +65,7 @@ export const layer = <R = never>(
                 if (isLimited(request.url)) state.limit ??= failedAuthentications(state, options)
                 const normal = normalize(response)
                 measured.answered(normal, !state.isWaiting)
-                const limited = ResponseStream.limit(normal, options, transfers, state.close)
+                const limited = ResponseStream.limit(normal, options, transfers, state)
                 const finished = finish(limited, cors.headersOf(request, route), state, rateLimit)
                 return Compression.isWorthwhile(normal, route) ? compress(finished, request) : finished
               })

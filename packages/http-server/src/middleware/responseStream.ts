@@ -1,18 +1,20 @@
-/** Ends streamed responses that clients receive too slowly, so that these cannot hold files, places and memory. */
-import { Duration, Effect, Scope, Stream } from "effect"
+/** Ends streamed responses that clients receive too slowly, so that these cannot hold files, places and memory. Logs the ones that fail. */
+import { Cause, Duration, Effect, Scope, Stream } from "effect"
 import { HttpBody, HttpServerResponse } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import type { RequestState } from "./currentRequest.ts"
 import { Transfer, type Transfers } from "./transfers.ts"
 
 /**
  * Returns the same response, which calls `close` when the client is too slow. The time in which the server has nothing
- * to send, as between events, does not count. A response without a stream is returned unchanged.
+ * to send, as between events, does not count. A stream that fails is logged. A response without a stream is returned
+ * unchanged.
  */
 export const limit = (
   response: HttpServerResponse.HttpServerResponse,
   { responseStallMax: stallMax, transferRateMin: rateMin }: HttpServerOptions,
   { observe }: Transfers,
-  close: () => void
+  { close, id }: RequestState
 ): HttpServerResponse.HttpServerResponse => {
   const { body } = response
   if (body._tag !== "Stream") return response
@@ -28,7 +30,12 @@ export const limit = (
     })
     return Effect.as(Scope.provide(observe(transfer, close), scope), next)
   })
-  return HttpServerResponse.setBody(response, HttpBody.stream(limited, body.contentType, body.contentLength))
+  // The server of the platform closes the connection, and logs nothing.
+  const logged = Stream.tapCause(limited, (cause) =>
+    Cause.hasInterruptsOnly(cause)
+      ? Effect.void
+      : Effect.annotateLogs(Effect.logError("A response could not be completed", cause), { request_id: id }))
+  return HttpServerResponse.setBody(response, HttpBody.stream(logged, body.contentType, body.contentLength))
 }
 
 // -----------------------------------------------------------------------------

@@ -39,7 +39,7 @@ export const make = Effect.fnUntraced(function*(
 
   return Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, file: SentFile) {
     const { account, count, head, key, range } = file
-    const { close } = yield* currentRequest
+    const { close, id } = yield* currentRequest
     const countAll = (bytes: number) => Effect.andThen(Metrics.countBytes(bytes), count(bytes))
     const connection = head.contentLength === 0 ? undefined : connect(request)
     const memory = connection === undefined ? undefined : makeMemory()
@@ -61,6 +61,7 @@ export const make = Effect.fnUntraced(function*(
     // A mark of this response.
     const body: object = { bytes: head.contentLength }
     const sending: Sending = {
+      request: id,
       connection,
       open,
       memory,
@@ -90,6 +91,8 @@ const timeMax = Duration.infinity
 
 /** A response that is written to its connection. */
 interface Sending {
+  /** The id of its request, for logs. */
+  readonly request: string
   readonly connection: Connection
   readonly open: OpenBlob
   /** The memory of its chunks. It is not used again if the response fails, because the system may still use it. */
@@ -113,7 +116,9 @@ const sendOver = (sending: Sending, response: HttpServerResponse.HttpServerRespo
   Effect.onError(Effect.interruptible(sendAll(sending, response)), (cause) => {
     sending.stop()
     sending.connection.abort()
-    return Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("A file could not be sent", cause)
+    return Cause.hasInterruptsOnly(cause)
+      ? Effect.void
+      : Effect.annotateLogs(Effect.logError("A file could not be sent", cause), { request_id: sending.request })
   })
 
 const sendAll = Effect.fnUntraced(function*(sending: Sending, response: HttpServerResponse.HttpServerResponse) {
