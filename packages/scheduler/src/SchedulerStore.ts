@@ -28,8 +28,6 @@ import type {
 import type { Advance, HandledSchedule } from "./internal/ticks.ts"
 import type { ClaimedJob, JobAddress, JobStatus, Lease } from "./Job.ts"
 
-export { StaleLanes } from "./internal/storeTypes.ts"
-
 /** Stores jobs and lanes. Each method except `load`, `recount`, `apply`, `swap` and `forgetLanes` is one atomic step. */
 export class SchedulerStore extends Context.Service<
   SchedulerStore,
@@ -43,7 +41,7 @@ export class SchedulerStore extends Context.Service<
     ) => Effect.Effect<{ readonly lane: LaneCounters; readonly group: GroupCounters }, StorageError>
     /**
      * Applies changes to the lanes that the unit loaded, and leases the job of `slot`, which they enqueue, as a claim does. Dies
-     * with `StaleLanes` if the stored counters or the jobs to end differ from the loaded ones, or if fewer jobs are pending than
+     * if the stored counters or the jobs to end differ from the loaded ones, or if fewer jobs are pending than
      * are to be promoted. Within `Pipelining.atCommit`, changes that promote and lease nothing run with the commit.
      */
     readonly apply: (changes: LanesChanges, slot?: JobSlot) => Effect.Effect<Applied, StorageError>
