@@ -19,7 +19,7 @@ const makeServers = Effect.gen(function*() {
   const second = yield* Program.startServer(site.environment)
   const accounts = yield* Books.use(site, Books.openAccounts(6, { credits: 1_000 }))
   const create = (server: Program.Server, key: string, prompt: string) =>
-    Client.make(server.baseUrl, key).create({ model: model.id, prompt })
+    Client.make(server.baseUrl, key).create({ model: model.id, prompt, idempotencyKey: prompt })
   const [locked, ...others] = accounts
   return { site, first, second, locked: locked!, others, create, ...yield* DatabaseLocks.connect(databaseUrl) }
 })
@@ -51,12 +51,12 @@ it.live(
 it.live("a suspended server does not keep the locks of its transaction", () =>
   Effect.gen(function*() {
     const { create, first, locked, others, second, site, sql } = yield* makeServers
-    // The charge of the first server takes until the server is suspended.
+    // The claim of the key takes until the server is suspended. The statement that locks the account is sent with it.
     yield* sql("CREATE TABLE slow AS SELECT 1")
     yield* sql(`CREATE FUNCTION wait() RETURNS trigger AS $$
       BEGIN IF EXISTS (SELECT FROM slow) THEN PERFORM pg_sleep(2); END IF; RETURN NULL; END $$ LANGUAGE plpgsql`)
-    yield* sql(`CREATE TRIGGER wait AFTER INSERT ON ledger_transaction FOR EACH ROW
-      WHEN (new.account = '${locked.id}') EXECUTE FUNCTION wait()`)
+    yield* sql(`CREATE TRIGGER wait AFTER INSERT ON idempotency_claim FOR EACH ROW
+      WHEN (new.scope = 'create:${locked.id}') EXECUTE FUNCTION wait()`)
     /** Waits for a session that matches the condition, and returns it. */
     const session = (condition: string) =>
       Effect.repeat(
@@ -67,14 +67,15 @@ it.live("a suspended server does not keep the locks of its transaction", () =>
       )
 
     const suspended = yield* Effect.forkChild(create(first, locked.key, "suspended"))
-    const [charging] = yield* session("wait_event = 'PgSleep'")
+    const [claiming] = yield* session("wait_event = 'PgSleep'")
     yield* Effect.acquireRelease(
       Effect.sync(() => process.kill(first.pid, "SIGSTOP")),
       () => Effect.sync(() => process.kill(first.pid, "SIGCONT"))
     )
     yield* sql("DELETE FROM slow")
-    // Sessions of the other server are idle in transactions too, for moments.
-    yield* session(`pid = ${charging?.pid} AND state = 'idle in transaction'`)
+    // Between two statements the session is idle for a moment too, but then it does not hold the lock yet.
+    yield* session(`pid = ${claiming?.pid} AND state = 'idle in transaction'
+      AND NOT EXISTS (SELECT FROM ledger_account WHERE id = '${locked.id}' FOR UPDATE SKIP LOCKED)`)
     const created = yield* Effect.forEach([...others, locked], ({ key }) => create(second, key, "beside"), {
       concurrency: "unbounded"
     })
