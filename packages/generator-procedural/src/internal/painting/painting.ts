@@ -96,7 +96,7 @@ const places = ({ height, width }: Ground, { spacing }: Brush, chance: Chance): 
 const stroke = (surface: Surface, ground: Ground, brush: Brush, place: Place, chance: Chance): void => {
   const { contours, guide } = ground
   const [none, all] = brush.detail
-  // Chance falls at every place, so that a change of the guide here does not move strokes elsewhere.
+  // A random number is drawn at every place, so that a change of the guide here does not move strokes elsewhere.
   const [luck, light, pressure] = [chance.next(), chance.normal(), chance.between(0.7, 1.15)]
   if (luck > smoothstep(none, all, contours.detail[cellAt(contours, place.x, place.y)]!)) return
   const path = pathOf(ground, place, brush.width * 0.42, brush.steps)
