@@ -99,7 +99,11 @@ export const layer = (
   }: HttpOptions
 ) =>
   Layer.unwrap(Effect.map(Readiness.Readiness, (ready) => {
-    const { endConnections, server } = NodeServer.make(connectionsMax, NodeServer.times, waitingRequestsMax)
+    const { endConnections, server } = NodeServer.make({
+      connectionsMax,
+      waitingMax: waitingRequestsMax,
+      receiving: receivingOf(options)
+    })
     const { layerDrain, readiness } = makeDraining(ready, drain)
     const isShared = operator === "shared"
     const routes = isShared
@@ -185,6 +189,10 @@ const withPlans = <A, E, R>(
 ) =>
   Layer.unwrap(Effect.map(CurrentPlanTable, (plans) => routes({ docsDirectory: findReference(), ...options, plans })))
 
+const receivingOf = (
+  { responseStallMax = NodeServer.receiving.stallMax, transferRateMin = NodeServer.receiving.rateMin }: InterfaceOptions
+) => ({ stallMax: responseStallMax, rateMin: transferRateMin })
+
 const listening = HttpServer.addressFormattedWith((origin) => Effect.succeed(Option.some(origin)))
 
 const sharesListener = (settings: Settings): boolean => OperatorListener.ofServer(settings) === "shared"
@@ -194,7 +202,10 @@ const layerSharedOrigin = Layer.effect(OperatorListener.OperatorOrigin, listenin
 /** The listener for operators alone. */
 const layerOperator = (operator: OperatorListener.OwnListener, options: InterfaceOptions) => {
   if (operator === "off") return Layer.succeed(OperatorListener.OperatorOrigin, Option.none())
-  const { endConnections, server } = NodeServer.make(NodeServer.connectionsMax.operators)
+  const { endConnections, server } = NodeServer.make({
+    connectionsMax: NodeServer.connectionsMax.operators,
+    receiving: receivingOf(options)
+  })
   return Layer.effect(
     OperatorListener.OperatorOrigin,
     Effect.andThen(Effect.addFinalizer(() => endConnections), listening)

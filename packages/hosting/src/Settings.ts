@@ -144,7 +144,7 @@ export interface Settings {
   readonly bodyTimeMax: Duration.Duration
   /** Bytes per second that a client has to send of a large body, and to receive of a file. */
   readonly transferRateMin: number
-  /** How long a client can fall behind this rate with a file before its connection is closed. */
+  /** How long a client can fall behind this rate with a response before its connection is closed. */
   readonly responseStallMax: Duration.Duration
   /** How long the image endpoint waits for its image. */
   readonly imageWait: Duration.Duration

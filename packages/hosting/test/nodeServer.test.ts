@@ -1,19 +1,21 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Metric, Queue } from "effect"
+import { Duration, Effect, Layer, Logger, Metric, Queue } from "effect"
 import { TestClock } from "effect/testing"
 import { once } from "node:events"
-import type { ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { type AddressInfo, connect, type Server, type Socket } from "node:net"
 import { text } from "node:stream/consumers"
 import * as NodeServer from "../src/internal/nodeServer.ts"
 import * as RejectedConnections from "../src/internal/rejectedConnections.ts"
 
+const respond = (_request: IncomingMessage, response: ServerResponse) => response.end("done")
+
 /** Starts a server. `connect` opens a connection to it. */
-const listen = (connectionsMax: number, times?: typeof NodeServer.times) =>
+const listen = (options: NodeServer.NodeServerOptions) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const { endConnections, server } = NodeServer.make(connectionsMax, times)
-      server.on("request", (_request, response) => response.end("done"))
+      const { endConnections, server } = NodeServer.make(options)
+      server.on("request", respond)
       await once(server.listen(0, "127.0.0.1"), "listening")
       // A server that listens on TCP has such an address.
       const { port } = server.address() as AddressInfo
@@ -25,7 +27,10 @@ const listen = (connectionsMax: number, times?: typeof NodeServer.times) =>
 /** Starts a server that looks for late requests all the time, and opens a connection to it. */
 const startServer = (times: Partial<typeof NodeServer.times> = {}) =>
   Effect.map(
-    listen(NodeServer.connectionsMax.clients, { ...NodeServer.times, header: 1, check: 1, ...times }),
+    listen({
+      connectionsMax: NodeServer.connectionsMax.clients,
+      times: { ...NodeServer.times, header: 1, check: 1, ...times }
+    }),
     ({ connect, server }) => ({ late: once(server, "clientError"), client: connect() })
   )
 
@@ -67,10 +72,13 @@ it.live("responds 408 to a request whose header does not arrive in time", () =>
   }).pipe(Effect.scoped))
 
 /** A server whose responses end when the test ends them. Opens a connection, and sends requests with these methods together. */
-const sendTogether = Effect.fnUntraced(function*(methods: ReadonlyArray<string>) {
-  const { connect, server } = yield* listen(NodeServer.connectionsMax.clients)
+const sendTogether = Effect.fnUntraced(function*(
+  methods: ReadonlyArray<string>,
+  receiving?: NodeServer.NodeServerOptions["receiving"]
+) {
+  const { connect, server } = yield* listen({ connectionsMax: NodeServer.connectionsMax.clients, receiving })
   const started = yield* Queue.unbounded<{ readonly path: string; readonly response: ServerResponse }>()
-  server.removeAllListeners("request").on("request", ({ url = "" }, response) => {
+  server.off("request", respond).on("request", ({ url = "" }, response) => {
     Queue.offerUnsafe(started, { path: url, response })
   })
   const socket = connect()
@@ -121,6 +129,38 @@ for (const header of ["CONNECT a:1 HTTP/1.1", "GET / HTTP/1.1\r\nConnection: upg
     }).pipe(Effect.scoped))
 }
 
+/** More than the buffers of the system hold. */
+const largeBody = Buffer.alloc(32 * 1024 ** 2, "a")
+
+it.live("closes the connection of a client that does not receive its response", () =>
+  Effect.gen(function*() {
+    const { socket, started } = yield* sendTogether(["GET", "GET"], { rateMin: 1e12, stallMax: Duration.millis(1) })
+    socket.pause()
+    const { response } = yield* Queue.take(started)
+    const closed = once(response, "close")
+    response.end(largeBody)
+    yield* Effect.promise(() => closed)
+    assert.isFalse(response.writableFinished)
+    // The request behind it is dropped.
+    assert.strictEqual(yield* Queue.size(started), 0)
+    const failure = once(socket, "error")
+    socket.resume()
+    assert.propertyVal((yield* Effect.promise(() => failure))[0], "code", "ECONNRESET")
+  }).pipe(Effect.scoped))
+
+it.live("gives a client the time that its response takes at the slowest rate", () =>
+  Effect.gen(function*() {
+    const { socket, started } = yield* sendTogether(["GET", "GET"], { rateMin: 1024, stallMax: Duration.zero })
+    const { response } = yield* Queue.take(started)
+    response.end(largeBody)
+    const received = text(socket)
+    const { response: next } = yield* Queue.take(started)
+    next.setHeader("connection", "close").end("next")
+    const all = yield* Effect.promise(() => received)
+    assert.strictEqual(all.match(/a{1000}/g)?.length, Math.floor(largeBody.length / 1000))
+    assert.match(all, /next$/)
+  }).pipe(Effect.scoped))
+
 /** Resolves when the server has accepted a connection of this client. */
 const accepted = async (server: Server, client: Socket) => {
   client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -135,7 +175,7 @@ it.effect("closes connections above the maximum, counts them, and logs them once
       Queue.offerUnsafe(warnings, Array.isArray(message) ? message[1] : message)
     })
     const warning = { listener: "clients", maximum: 2 }
-    const { connect, server } = yield* listen(2)
+    const { connect, server } = yield* listen({ connectionsMax: 2 })
     yield* Layer.build(RejectedConnections.layer(server, "clients")).pipe(Effect.provide(Logger.layer([logger])))
     const rejected = Effect.map(
       Metric.snapshot,

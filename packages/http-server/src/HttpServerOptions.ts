@@ -127,7 +127,7 @@ export interface HttpServerOptions {
   readonly bodyTimeMax: Duration.Duration
   /**
    * Bytes per second that a client has to send of a body that creates a job, and of an
-   * upload, and to receive of a response that is sent as a stream. Default 16 KiB.
+   * upload, and to receive of a response. Default 16 KiB.
    */
   readonly transferRateMin: number
   /** How long a client can fall behind this rate with a body before the response is 408. Default 10 seconds. */

@@ -1,5 +1,5 @@
 /** The HTTP server of a host: its timeouts, its responses to what is not a request, and the end of its connections. */
-import { UnreadableRequest } from "@kinora/http-server"
+import { HttpServerOptions, UnreadableRequest } from "@kinora/http-server"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { type IncomingMessage, type ServerOptions, ServerResponse } from "node:http"
@@ -7,6 +7,7 @@ import { Socket } from "node:net"
 import * as EarlyRequests from "./earlyRequests.ts"
 import { OrderedServer, type OrderedServerOptions } from "./orderedServer.ts"
 import * as RequestTarget from "./requestTarget.ts"
+import * as UnreadResponses from "./unreadResponses.ts"
 
 /** Times of a server, in milliseconds. */
 export const times = {
@@ -28,13 +29,34 @@ export const connectionsMax = {
 /** Default maximum number of requests of a connection that wait for the responses before. */
 export const waitingMax = 32
 
+/** How slowly clients can receive responses by default. */
+export const receiving: UnreadResponses.ReceivingLimits = {
+  rateMin: HttpServerOptions.defaults.transferRateMin,
+  stallMax: HttpServerOptions.defaults.responseStallMax
+}
+
+/** Options for `make`. */
+export interface NodeServerOptions {
+  /** Maximum number of open connections. */
+  readonly connectionsMax: number
+  /** Default `times`. */
+  readonly times?: typeof times | undefined
+  /** Default `waitingMax`. */
+  readonly waitingMax?: number | undefined
+  /** Default `receiving`. */
+  readonly receiving?: UnreadResponses.ReceivingLimits | undefined
+}
+
 /**
- * Makes a server with a maximum number of open connections, and a function that ends its connections: immediately, or with
- * the response in progress. `server.close` alone would wait for connections without a request until they time out, and for
- * those that become idle later for `keepAliveTimeout`. Defaults: `times`, `waitingMax`.
+ * Makes a server, and a function that ends its connections: immediately, or with the response in progress. `server.close`
+ * alone would wait for connections without a request until they time out, and for those that become idle later for
+ * `keepAliveTimeout`.
  */
-export const make = (max: number, ofServer = times, waiting = waitingMax) => {
-  const server = createLimited(max, { ...optionsOf(ofServer), waitingMax: waiting })
+export const make = (
+  { connectionsMax, receiving: limits = receiving, times: ofServer = times, waitingMax: waiting = waitingMax }:
+    NodeServerOptions
+) => {
+  const server = createLimited(connectionsMax, { ...optionsOf(ofServer), waitingMax: waiting })
   const sockets = new Set<Socket>()
   /** Connections on which a request has arrived. */
   const used = new WeakSet<Socket>()
@@ -57,6 +79,7 @@ export const make = (max: number, ofServer = times, waiting = waitingMax) => {
     RequestTarget.normalize(request)
     used.add(request.socket)
     responses.add(response)
+    UnreadResponses.limit(response, limits)
     if (isEnding) closeAfter(response)
     response.once("close", () => {
       responses.delete(response)

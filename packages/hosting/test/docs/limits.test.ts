@@ -145,7 +145,7 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "408 `request_timeout`"
   ),
   responseStallMax: [
-    `time for which a client receives less than ${bytes(defaults.transferRateMin)} per second of a download`,
+    `time for which a client receives less than ${bytes(defaults.transferRateMin)} per second of a response`,
     seconds(defaults.responseStallMax),
     "response_stall_seconds",
     "the connection is closed"
@@ -237,6 +237,7 @@ const requests: ReadonlyArray<Row> = [
     seconds(Duration.millis(NodeServer.times.idle)),
     "the connection is closed"
   ),
+  server.responseStallMax,
   fixed(
     "sessions of an API key, of a role of an account, or of an operator",
     "20",
@@ -332,8 +333,7 @@ const downloads: ReadonlyArray<Row> = [
   server.downloadPicturesMax,
   server.downloadBytesPerDay,
   server.downloadLinkShare,
-  server.resultDownloadMultiple,
-  server.responseStallMax
+  server.resultDownloadMultiple
 ]
 
 const webhooks: ReadonlyArray<Row> = [

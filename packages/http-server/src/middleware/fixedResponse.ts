@@ -1,7 +1,7 @@
 /** Responses that stay the same until the process ends: browsers cache them, and they are compressed once. */
 import { Effect } from "effect"
 import { Digest } from "effect/crypto"
-import { HttpPlatform, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpBody, HttpPlatform, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { accepts } from "./acceptEncoding.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -20,7 +20,9 @@ export const layer = HttpRouter.middleware(
       const { body } = response
       if (body._tag !== "Uint8Array") return yield* Effect.die(new Error("A fixed response must not be a stream"))
       const etag = `"${(yield* digest.digestHex(Digest.sha256, body.body)).slice(0, 32)}"`
-      const plain = HttpServerResponse.setHeaders(response, {
+      // Bytes, which all responses share. Of a text, each response would hold a copy until its client has received it.
+      const bytes = HttpServerResponse.setBody(response, HttpBody.uint8Array(body.body, body.contentType))
+      const plain = HttpServerResponse.setHeaders(bytes, {
         etag,
         "cache-control": "public, max-age=300",
         "vary": "Accept-Encoding"

@@ -38,7 +38,7 @@ export const requestDefinitions = {
     schema: between(1, 3_600),
     default: "30",
     expected: "a number of seconds from 1 to 3600",
-    about: "Seconds that a client can fall behind this rate with a file before its connection is closed."
+    about: "Seconds that a client can fall behind this rate with a response before its connection is closed."
   },
   image_wait_seconds: {
     schema: between(1, 110),
