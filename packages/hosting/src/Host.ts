@@ -258,6 +258,7 @@ const layerHttp = (settings: Settings) =>
       host: settings.host,
       port: settings.port,
       connectionsMax: settings.connectionsMax,
+      addressConnectionsMax: settings.addressConnectionsMax,
       interface: Http.interfaceOf(settings),
       operator: OperatorListener.ofServer(settings),
       drain: settings.drain,

@@ -32,6 +32,11 @@ export interface HttpOptions extends OperatorListener.Address {
    */
   readonly connectionsMax?: number | undefined
   /**
+   * Maximum number of these per client address (IPv6: per /64). Further ones are closed without a response. Trusted proxies
+   * have no maximum. Default 2,500.
+   */
+  readonly addressConnectionsMax?: number | undefined
+  /**
    * Maximum number of requests that wait on a connection for the responses to those before. With a further one, the connection
    * is closed, and none of them is handled. Default 32.
    */
@@ -87,6 +92,7 @@ export const layerRoutes = (options: InterfaceOptions) =>
 /** The server. `HttpServer.address` is the address of the listener for clients. */
 export const layer = (
   {
+    addressConnectionsMax: addressMax = NodeServer.connectionsMax.address,
     connectionsMax = NodeServer.connectionsMax.clients,
     drain = 0,
     grace = graceDefault,
@@ -101,6 +107,7 @@ export const layer = (
   Layer.unwrap(Effect.map(Readiness.Readiness, (ready) => {
     const { endConnections, server } = NodeServer.make({
       connectionsMax,
+      address: { max: addressMax, proxies: options.trustedProxies ?? [] },
       waitingMax: waitingRequestsMax,
       receiving: receivingOf(options)
     })
@@ -119,7 +126,7 @@ export const layer = (
         )
       ),
       Layer.provideMerge(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: grace })),
-      Layer.provide(RejectedConnections.layer(server, "clients"))
+      Layer.provide(RejectedConnections.layer({ server, listener: "clients", addressMax }))
     )
     return isShared
       ? Layer.provideMerge(layerSharedOrigin, clients)
@@ -215,7 +222,7 @@ const layerOperator = (operator: OperatorListener.OwnListener, options: Interfac
     Layer.provide(
       NodeHttpServer.layer(() => server, { ...operator, exclusive: true, gracefulShutdownTimeout: operatorGrace })
     ),
-    Layer.provide(RejectedConnections.layer(server, "operators")),
+    Layer.provide(RejectedConnections.layer({ server, listener: "operators" })),
     Layer.catchTag("ServeError", ({ cause }) => {
       const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
       return Layer.effect(

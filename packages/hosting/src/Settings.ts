@@ -140,6 +140,8 @@ export interface Settings {
   readonly requestsMax: number
   /** Maximum number of open connections to the listener for clients. */
   readonly connectionsMax: number
+  /** Maximum number of these per client address, apart from trusted proxies. */
+  readonly addressConnectionsMax: number
   /** Time in which a body that creates a job has to arrive. */
   readonly bodyTimeMax: Duration.Duration
   /** Bytes per second that a client has to send of a large body, and to receive of a file. */
@@ -241,6 +243,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     uploads: { uploadsMax: values.uploads_per_account, uploadBytesMax: values.upload_mib_per_account * 1024 ** 2 },
     requestsMax: values.max_requests,
     connectionsMax: values.max_connections,
+    addressConnectionsMax: values.max_connections_per_address,
     bodyTimeMax: Duration.seconds(values.body_seconds),
     transferRateMin: values.transfer_kib_per_second * 1024,
     responseStallMax: Duration.seconds(values.response_stall_seconds),

@@ -125,6 +125,7 @@ describe("Settings", () => {
         uploads: { uploadsMax: 1_000, uploadBytesMax: 1024 ** 3 },
         requestsMax: 512,
         connectionsMax: 10_000,
+        addressConnectionsMax: 2_500,
         bodyTimeMax: Duration.seconds(30),
         transferRateMin: 16 * 1024,
         responseStallMax: Duration.seconds(30),

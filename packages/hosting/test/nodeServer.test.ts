@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Logger, Metric, Queue } from "effect"
+import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
 import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -19,7 +20,11 @@ const listen = (options: NodeServer.NodeServerOptions) =>
       await once(server.listen(0, "127.0.0.1"), "listening")
       // A server that listens on TCP has such an address.
       const { port } = server.address() as AddressInfo
-      return { server, endConnections, connect: () => connect(port, "127.0.0.1") }
+      return {
+        server,
+        endConnections,
+        connect: (localAddress?: string) => connect({ port, host: "127.0.0.1", localAddress })
+      }
     }),
     ({ endConnections, server }) => Effect.andThen(endConnections, Effect.sync(() => server.close()))
   )
@@ -168,23 +173,30 @@ const accepted = async (server: Server, client: Socket) => {
   return socket
 }
 
+const countOf = (count: number) => [{ attributes: { listener: "clients" }, count, incremental: true }]
+
+/** Counts the rejected connections of a server, and collects what its warnings contain. */
+const observeRejected = Effect.fnUntraced(function*(options: RejectedConnections.RejectedConnectionsOptions) {
+  const warnings = yield* Queue.unbounded<unknown>()
+  const logger = Logger.make<unknown, void>(({ message }) => {
+    Queue.offerUnsafe(warnings, Array.isArray(message) ? message[1] : message)
+  })
+  yield* Layer.build(RejectedConnections.layer(options)).pipe(Effect.provide(Logger.layer([logger])))
+  const rejected = Effect.map(
+    Metric.snapshot,
+    (metrics) =>
+      metrics.flatMap(({ attributes, id, state }) =>
+        id === "kinora_http_connections_rejected_total" ? [{ attributes, ...state }] : []
+      )
+  )
+  return { rejected, warnings }
+})
+
 it.effect("closes connections above the maximum, counts them, and logs them once a minute", () =>
   Effect.gen(function*() {
-    const warnings = yield* Queue.unbounded<unknown>()
-    const logger = Logger.make<unknown, void>(({ message }) => {
-      Queue.offerUnsafe(warnings, Array.isArray(message) ? message[1] : message)
-    })
     const warning = { listener: "clients", maximum: 2 }
     const { connect, server } = yield* listen({ connectionsMax: 2 })
-    yield* Layer.build(RejectedConnections.layer(server, "clients")).pipe(Effect.provide(Logger.layer([logger])))
-    const rejected = Effect.map(
-      Metric.snapshot,
-      (metrics) =>
-        metrics.flatMap(({ attributes, id, state }) =>
-          id === "kinora_http_connections_rejected_total" ? [{ attributes, ...state }] : []
-        )
-    )
-    const countOf = (count: number) => [{ attributes: { listener: "clients" }, count, incremental: true }]
+    const { rejected, warnings } = yield* observeRejected({ server, listener: "clients" })
     assert.deepStrictEqual(yield* rejected, countOf(0))
 
     yield* Effect.promise(() => accepted(server, connect()))
@@ -208,3 +220,32 @@ it.effect("closes connections above the maximum, counts them, and logs them once
     yield* Effect.promise(() => accepted(server, connect()))
     assert.deepStrictEqual(yield* rejected, countOf(3))
   }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.scoped))
+
+it.effect("closes connections of an address above its maximum, and counts and logs them", () =>
+  Effect.gen(function*() {
+    const { connect, server } = yield* listen({ connectionsMax: 10, address: { max: 2, proxies: [] } })
+    const { rejected, warnings } = yield* observeRejected({ server, listener: "clients", addressMax: 2 })
+    const first = connect()
+    const socket = yield* Effect.promise(() => accepted(server, first))
+    yield* Effect.promise(() => accepted(server, connect()))
+    assert.strictEqual(yield* Effect.promise(() => text(connect())), "")
+    assert.deepStrictEqual(yield* rejected, countOf(1))
+    assert.deepStrictEqual(yield* Queue.take(warnings), { address: "127.0.0.1", maximum: 2 })
+
+    // Another address has connections of its own.
+    yield* Effect.promise(() => accepted(server, connect("127.0.0.2")))
+    const isClosed = once(socket, "close")
+    first.destroy()
+    yield* Effect.promise(() => isClosed)
+    yield* Effect.promise(() => accepted(server, connect()))
+    assert.deepStrictEqual(yield* rejected, countOf(1))
+  }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.scoped))
+
+it.live("does not limit the connections of a proxy", () =>
+  Effect.gen(function*() {
+    const proxies = [IpNetwork.fromStringUnsafe("127.0.0.0/31")]
+    const { connect, server } = yield* listen({ connectionsMax: 10, address: { max: 1, proxies } })
+    for (let n = 0; n < 3; n++) yield* Effect.promise(() => accepted(server, connect()))
+    yield* Effect.promise(() => accepted(server, connect("127.0.0.2")))
+    assert.strictEqual(yield* Effect.promise(() => text(connect("127.0.0.2"))), "")
+  }).pipe(Effect.scoped))

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { type IncomingMessage, type ServerOptions, ServerResponse } from "node:http"
 import { Socket } from "node:net"
+import * as AddressConnections from "./addressConnections.ts"
 import * as EarlyRequests from "./earlyRequests.ts"
 import { OrderedServer, type OrderedServerOptions } from "./orderedServer.ts"
 import * as RequestTarget from "./requestTarget.ts"
@@ -23,6 +24,8 @@ export const times = {
 export const connectionsMax = {
   /** Default. */
   clients: 10_000,
+  /** Default maximum number of these per client address. */
+  address: 2_500,
   operators: 256
 }
 
@@ -39,6 +42,8 @@ export const receiving: UnreadResponses.ReceivingLimits = {
 export interface NodeServerOptions {
   /** Maximum number of open connections. */
   readonly connectionsMax: number
+  /** Default: the connections of an address are not limited. */
+  readonly address?: AddressConnections.AddressLimits | undefined
   /** Default `times`. */
   readonly times?: typeof times | undefined
   /** Default `waitingMax`. */
@@ -53,7 +58,7 @@ export interface NodeServerOptions {
  * `keepAliveTimeout`.
  */
 export const make = (
-  { connectionsMax, receiving: limits = receiving, times: ofServer = times, waitingMax: waiting = waitingMax }:
+  { address, connectionsMax, receiving: limits = receiving, times: ofServer = times, waitingMax: waiting = waitingMax }:
     NodeServerOptions
 ) => {
   const server = createLimited(connectionsMax, { ...optionsOf(ofServer), waitingMax: waiting })
@@ -63,6 +68,7 @@ export const make = (
   const responses = new Set<ServerResponse>()
   let isEnding = false
 
+  if (address !== undefined) AddressConnections.limit(server, address)
   server.on("connection", (socket) => {
     if (isEnding) {
       socket.destroy()
@@ -93,16 +99,7 @@ export const make = (
     RequestTarget.normalize(request)
     used.add(request.socket)
   })
-  // Node would close the connection without a response.
-  server.on("connect", (request, socket) => {
-    socket.on("error", () => socket.destroy())
-    if (!(socket instanceof Socket)) return socket.destroy()
-    const response = new ServerResponse(request)
-    response.shouldKeepAlive = false
-    response.assignSocket(socket)
-    response.once("finish", () => socket.end(() => socket.destroy()))
-    return server.emit("request", request, response)
-  })
+  respondToConnect(server)
   // Other expectations are ignored. Node would reject them without the error envelope.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
@@ -133,6 +130,18 @@ const createLimited = (max: number, options: OrderedServerOptions) =>
     // A process of a group would otherwise return the connection to the one that accepts them, which passes it on again,
     // without a pause, until a process has a place.
     dropMaxConnection: true
+  })
+
+/** Handles a `CONNECT` like other requests. Node would close the connection without a response. */
+const respondToConnect = (server: OrderedServer) =>
+  server.on("connect", (request, socket) => {
+    socket.on("error", () => socket.destroy())
+    if (!(socket instanceof Socket)) return socket.destroy()
+    const response = new ServerResponse(request)
+    response.shouldKeepAlive = false
+    response.assignSocket(socket)
+    response.once("finish", () => socket.end(() => socket.destroy()))
+    return server.emit("request", request, response)
   })
 
 const optionsOf = ({ check, header, idle }: typeof times): ServerOptions => ({

@@ -217,6 +217,12 @@ const requests: ReadonlyArray<Row> = [
     "max_connections",
     "the connection is closed without a response"
   ],
+  [
+    "the same per client address (IPv6: per /64), apart from trusted proxies",
+    count(NodeServer.connectionsMax.address),
+    "max_connections_per_address",
+    "the connection is closed without a response"
+  ],
   fixed(
     "connections to a separate listener for operators",
     count(NodeServer.connectionsMax.operators),

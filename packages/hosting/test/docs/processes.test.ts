@@ -167,6 +167,12 @@ const messages: ReadonlyArray<readonly [messages: ReadonlyArray<string>, meaning
     "`listener` has `maximum` open connections; see `max_connections` in [configuration](configuration.md#notes). Logged at " +
     "most once a minute"
   ],
+  [
+    ["New connections of an address are closed, because it has the maximum number"],
+    "`address` has `maximum` open connections: one client with many of them, or a proxy that is missing in " +
+    "`trusted_proxies`; see `max_connections_per_address` in [configuration](configuration.md#notes). Logged at most once a " +
+    "minute"
+  ],
   [["Storage is unavailable", "Blob storage is unavailable"], "clients receive 503 until it is back"],
   [
     ["Webhooks may go to private addresses, …"],

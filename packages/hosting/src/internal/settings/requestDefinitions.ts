@@ -22,6 +22,13 @@ export const requestDefinitions = {
     expected: "a number of connections from 16 to 1000000",
     about: "Connections of clients that this process keeps open. Further ones are closed without a response."
   },
+  max_connections_per_address: {
+    schema: between(1, 1_000_000),
+    default: "2500",
+    expected: "a number of connections from 1 to 1000000",
+    about:
+      "Connections that a client address (IPv6: a /64) can have to this process. Further ones are closed without a response. Trusted proxies have no maximum."
+  },
   body_seconds: {
     schema: between(1, 280),
     default: "30",
