@@ -37,16 +37,27 @@ export class VirtualTime extends Context.Service<VirtualTime, {
   readonly still: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }>()("@kinora/host-test/VirtualTime") {}
 
+/** Options for `layer`. */
+export interface VirtualTimeOptions {
+  /** Turns of the event loop after which a busy service counts as one that never comes to rest. Default 1,000,000. */
+  readonly turnsMax?: number | undefined
+}
+
 /**
  * Virtual time from `startsAt`, in Unix milliseconds, for everything that is built
  * on this layer or runs with it. `TestClock.adjust` moves it too.
  */
-export const layer = (startsAt: number): Layer.Layer<VirtualTime> =>
-  Layer.effectContext(Effect.map(make(startsAt), ({ clock, scheduler, time }) =>
-    Context.make(VirtualTime, time).pipe(
-      Context.add(Clock.Clock, clock),
-      Context.add(Scheduler.Scheduler, scheduler)
-    )))
+export const layer = (
+  startsAt: number,
+  { turnsMax = 1_000_000 }: VirtualTimeOptions = {}
+): Layer.Layer<VirtualTime> =>
+  Layer.effectContext(
+    Effect.map(make(startsAt, turnsMax), ({ clock, scheduler, time }) =>
+      Context.make(VirtualTime, time).pipe(
+        Context.add(Clock.Clock, clock),
+        Context.add(Scheduler.Scheduler, scheduler)
+      ))
+  )
 
 /** Real time. `advance` dies, and `rest` returns immediately. */
 export const layerReal: Layer.Layer<VirtualTime> = Layer.succeed(VirtualTime, {
@@ -61,14 +72,11 @@ export const layerReal: Layer.Layer<VirtualTime> = Layer.succeed(VirtualTime, {
 // internal
 // -----------------------------------------------------------------------------
 
-/** Turns of the event loop after which a busy service counts as one that never comes to rest. */
-const turnsMax = 1_000_000
-
 /** Longest nap in milliseconds, unless its duration is longer. */
 const napMax = Duration.toMillis("1 hour")
 
-const make = Effect.fnUntraced(function*(startsAt: number) {
-  const activity = makeActivity(yield* Scheduler.Scheduler)
+const make = Effect.fnUntraced(function*(startsAt: number, turnsMax: number) {
+  const activity = makeActivity(yield* Scheduler.Scheduler, turnsMax)
   const sleepers = Sleepers.make()
   const one = Semaphore.makeUnsafe(1)
   let now = startsAt
@@ -122,7 +130,7 @@ const make = Effect.fnUntraced(function*(startsAt: number) {
 })
 
 /** Tracks activity: fibers that are about to run, and work in real time. */
-const makeActivity = (parent: Scheduler.Scheduler) => {
+const makeActivity = (parent: Scheduler.Scheduler, turnsMax: number) => {
   const noWork = Latch.makeUnsafe(true)
   let works = 0
   let tasks = 0

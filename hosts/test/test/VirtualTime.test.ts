@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber, Option, Schema } from "effect"
+import { Cause, Clock, Effect, Exit, Fiber, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Sleepers from "../src/internal/Sleepers.ts"
 import * as VirtualTime from "../src/VirtualTime.ts"
@@ -40,6 +40,14 @@ it.effect("runs due work at its time and in order, and completes it before `adva
     assert.strictEqual(yield* elapsed, 3_000)
     assert.strictEqual(yield* Clock.monotonicTimeNanos, 3_000_000_000n)
   }).pipe(virtual))
+
+it.effect("fails instead of waiting for a service that never comes to rest", () =>
+  Effect.gen(function*() {
+    const { advance } = yield* VirtualTime.VirtualTime
+    yield* Effect.forkChild(Effect.forever(Effect.yieldNow))
+    const exit = yield* Effect.exit(advance("1 second"))
+    assert.isTrue(Exit.isFailure(exit) && /does not come to rest/.test(Cause.pretty(exit.cause)))
+  }).pipe(Effect.provide(VirtualTime.layer(startsAt, { turnsMax: 100 }))))
 
 it.effect("stops time during work in real time", () =>
   Effect.gen(function*() {

@@ -4,9 +4,36 @@ import { TestDatabase } from "@kinora/testkit"
 import { Effect } from "effect"
 import * as Backend from "../src/stories/Backend.ts"
 import * as Stories from "../src/stories/Stories.ts"
+import type * as Story from "../src/stories/Story.ts"
+import { lostAttempt } from "./lostAttempt.ts"
 
-/** Number of stories of a test run. Each takes 1.4 seconds of processor time, with that of the server. */
-const count = 30
+/** Number of stories of a test run. Each takes 0.4 seconds of processor time, with that of the server. */
+const count = 60
+
+/** A story whose hosts commit late, from a commit on. Among these are the claims of webhooks. */
+const lateCommits = (skip: number): Story.Story => {
+  const late = (host: number): Story.Step => ({
+    _tag: "fault",
+    host,
+    place: "commit",
+    kind: "delay",
+    skip,
+    count: 6,
+    millis: 6_000
+  })
+  const pass: Story.Step = { _tag: "pass", millis: 12_000 }
+  return {
+    skews: [0, 0, 0],
+    steps: [
+      { _tag: "create", account: 0, keys: [0, 5, 2], host: 0 },
+      { _tag: "pass", millis: 10 },
+      late(0),
+      late(1),
+      pass,
+      pass
+    ]
+  }
+}
 
 describe("random stories on Postgres", { timeout: 600_000 }, () => {
   it.live("break no promise", () =>
@@ -16,5 +43,23 @@ describe("random stories on Postgres", { timeout: 600_000 }, () => {
       const { hits } = yield* Stories.checkAll({ first: 100_001, count, backend, onBroken })
       // The stories had an effect.
       assert.isAbove(hits, 0)
+    }).pipe(Effect.scoped))
+
+  it.live("delete the files of a lost attempt later if they cannot be deleted at once", () =>
+    Effect.gen(function*() {
+      const backend = yield* Backend.makePostgres(yield* TestDatabase.postgresUrl)
+      const { hits, statuses } = yield* Stories.run(lostAttempt, backend)
+      assert.isAbove(hits, 2)
+      assert.deepStrictEqual(statuses, ["completed"])
+    }).pipe(Effect.scoped))
+
+  it.live("come to rest while the claims of other hosts are not committed", () =>
+    Effect.gen(function*() {
+      const backend = yield* Backend.makePostgres(yield* TestDatabase.postgresUrl)
+      for (const skip of [2, 4, 5]) {
+        const { hits, statuses } = yield* Stories.run(lateCommits(skip), backend)
+        assert.isAbove(hits, 0)
+        assert.deepStrictEqual(statuses, ["completed", "completed", "completed"])
+      }
     }).pipe(Effect.scoped))
 })

@@ -7,13 +7,14 @@ import { Effect, Layer } from "effect"
 import * as Backend from "../src/stories/Backend.ts"
 import * as Stories from "../src/stories/Stories.ts"
 import type * as Story from "../src/stories/Story.ts"
+import { lostAttempt } from "./lostAttempt.ts"
 
 /** Number of stories of a test run. Each takes 65 milliseconds of processor time. */
 const count = 1_000
 
 /** The database of a product that forgets the keys of requests. */
 const forgetful: Backend.Backend = {
-  name: "memory",
+  ...Backend.memory,
   open: (still) =>
     Effect.map(Backend.memory.open(still), (database) => ({
       ...database,
@@ -23,7 +24,7 @@ const forgetful: Backend.Backend = {
 
 /** The database of a product that only ever raises what API keys have spent. */
 const withoutRefunds: Backend.Backend = {
-  name: "memory",
+  ...Backend.memory,
   open: (still) =>
     Effect.map(Backend.memory.open(still), (database) => ({
       ...database,
@@ -33,7 +34,7 @@ const withoutRefunds: Backend.Backend = {
 
 /** The database of a product that does not return the quotas of jobs that fail. */
 const withoutReturns: Backend.Backend = {
-  name: "memory",
+  ...Backend.memory,
   open: (still) =>
     Effect.map(Backend.memory.open(still), (database) => ({
       ...database,
@@ -43,7 +44,7 @@ const withoutReturns: Backend.Backend = {
 
 /** A database that cannot be opened. */
 const closed: Backend.Backend = {
-  name: "memory",
+  ...Backend.memory,
   open: () => Effect.suspend(() => Effect.die(new Error("The database is closed")))
 }
 
@@ -109,6 +110,12 @@ describe("random stories in memory", { timeout: 600_000 }, () => {
       }
     }))
 
+  it.live("delete the files of a lost attempt later if they cannot be deleted at once", () =>
+    Effect.map(Stories.run(lostAttempt, Backend.memory), ({ hits, statuses }) => {
+      assert.isAbove(hits, 2)
+      assert.deepStrictEqual(statuses, ["completed"])
+    }))
+
   it.live("continue after a store that refused writes for some time", () =>
     Effect.gen(function*() {
       const create: Story.Step = { _tag: "create", account: 0, keys: [1, 2], host: 0 }
@@ -165,12 +172,22 @@ describe("random stories in memory", { timeout: 600_000 }, () => {
     Effect.gen(function*() {
       const failures: Array<Stories.BrokenSeed> = []
       const onBroken = (broken: Stories.BrokenSeed) => Effect.sync(() => void failures.push(broken))
+      const numbers: Array<number> = []
+      const onShrink = ({ number }: Stories.Shrink) => Effect.sync(() => void numbers.push(number))
       // The first story in which a client sends a request.
       for (let seed = 1; failures.length === 0 && seed < 100; seed++) {
-        yield* Stories.checkAll({ first: seed, count: 1, backend: forgetful, onBroken })
+        yield* Stories.checkAll({ first: seed, count: 1, backend: forgetful, onShrink, onBroken })
       }
       const [broken] = failures
+      assert.deepStrictEqual(numbers.slice(0, 2), [1, 2])
       assert.isAtMost(broken?.story.steps.length ?? 100, 3)
       assert.match(broken?.message ?? "", /^The seed \d+ breaks a promise:\n[^]*\n1\. create /)
+      assert.isAtMost(numbers.length, Backend.memory.shrinksMax)
+
+      const { seed = 0 } = broken ?? {}
+      numbers.length = 0
+      yield* Stories.checkAll({ first: seed, count: 1, backend: forgetful, shrinksMax: 3, onShrink, onBroken })
+      assert.deepStrictEqual(numbers, [1, 2, 3])
+      assert.strictEqual(failures.at(-1)?.seed, seed)
     }))
 })

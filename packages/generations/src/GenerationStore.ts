@@ -4,7 +4,7 @@
  * so a late write changes nothing.
  */
 import type { StorageError } from "@kinora/persistence/StorageError"
-import { Context, type DateTime, type Effect, Schema } from "effect"
+import { Context, type DateTime, Duration, type Effect, Schema } from "effect"
 import type { Failure, Generation, GenerationId, Kind, Output, Plan, Status } from "./Generation.ts"
 import type { UsageReads } from "./Usage.ts"
 
@@ -60,6 +60,21 @@ export interface Ending {
   readonly output: Output | null
   /** Set for `completed`, otherwise `null`. */
   readonly resultExpiresAt: DateTime.Utc | null
+}
+
+/**
+ * Time from the end of a generation until `attemptFiles` returns it. Much longer than a worker that has lost its lease can
+ * continue to store files.
+ */
+export const attemptFilesKept: Duration.Duration = Duration.hours(1)
+
+/** An ended generation whose attempts may have left files that its output does not contain. */
+export interface AttemptFiles {
+  readonly id: GenerationId
+  /** The epoch of its last attempt. */
+  readonly epoch: number
+  /** `undefined` if the stored output cannot be decoded. */
+  readonly output: Output | null | undefined
 }
 
 /** Filter and limit of a list. An absent filter matches everything. */
@@ -160,6 +175,9 @@ export class GenerationStore extends Context.Service<
      * Changes `processing` generations to `completed`, and generations in any state that
      * is not final to `failed` or `cancelled`. The same statement adds the changed ones
      * to the usage of the UTC day of `at`. Returns those that changed, in no particular order.
+     *
+     * The files of the attempts of those that have started and fail, or complete with more than one attempt, are due
+     * `attemptFilesKept` after `at`.
      */
     readonly end: (endings: ReadonlyArray<Ending>) => Effect.Effect<ReadonlyArray<Generation>, StorageError>
 
@@ -191,6 +209,18 @@ export class GenerationStore extends Context.Service<
 
     /** Removes the files from completed generations. The generations stay. */
     readonly clearOutput: (ids: ReadonlyArray<GenerationId>) => Effect.Effect<void, StorageError>
+
+    /** Returns ended generations whose files of attempts are due at or before `now`, oldest first. */
+    readonly attemptFiles: (
+      now: DateTime.Utc,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<AttemptFiles>, StorageError>
+
+    /** Changes when the files of attempts of ended generations are due; `null` if they are deleted. */
+    readonly setAttemptFilesDue: (
+      ids: ReadonlyArray<GenerationId>,
+      due: DateTime.Utc | null
+    ) => Effect.Effect<void, StorageError>
 
     /**
      * Deletes generations that ended before `before` and have no files, oldest first, and returns

@@ -1,7 +1,7 @@
 /**
  * Periodic work: jobs that waited too long, jobs of withdrawn models, slots of jobs whose models
- * no worker runs, results whose download window has ended, images that no job needs, and jobs and
- * usage that are old.
+ * no worker runs, results whose download window has ended, files that failed and lost attempts have
+ * left, images that no job needs, and jobs and usage that are old.
  *
  * Any number of hosts may sweep at the same time. Each sweep handles at most `limit`
  * rows and returns how many it handled; call it again while it returns `limit`. A row
@@ -16,11 +16,12 @@ import type { BlobStore } from "@kinora/storage/BlobStore"
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { GenerationId } from "./Generation.ts"
 import type { Requirements as GenerationsRequirements } from "./Generations.ts"
-import { type Expired, GenerationStore } from "./GenerationStore.ts"
+import { type AttemptFiles, type Expired, GenerationStore } from "./GenerationStore.ts"
 import { ImageStore } from "./ImageStore.ts"
 import { imageKey } from "./internal/images/imageIngest.ts"
 import { parseSubject } from "./internal/jobAddress.ts"
 import * as Failures from "./internal/run/failures.ts"
+import * as ResultFiles from "./internal/run/resultFiles.ts"
 import { makeDeleteFiles } from "./internal/sweep/deleteFiles.ts"
 import { makeFailWaitingJobs } from "./internal/sweep/failWaitingJobs.ts"
 import { makeSwapSlots } from "./internal/sweep/swapSlots.ts"
@@ -42,6 +43,12 @@ export class GenerationSweep extends Context.Service<GenerationSweep, {
 
   /** Deletes the files of results whose download window has ended. The generations stay. */
   readonly expireResults: (limit: number) => Effect.Effect<number, StorageError>
+
+  /**
+   * Deletes the files of attempts of ended jobs that are not part of their results: those that the worker has not deleted,
+   * because it crashed or its deletion failed. Handles a job `GenerationStore.attemptFilesKept` after its end.
+   */
+  readonly deleteAttemptFiles: (limit: number) => Effect.Effect<number, StorageError>
 
   /** Deletes expired uploads, and input images that no job needs. */
   readonly dropImages: (limit: number) => Effect.Effect<number, StorageError>
@@ -123,6 +130,7 @@ export const layerSweep = (
     sweepLayer("jobs of withdrawn models", "dropWithdrawn", jobsInterval, limit),
     sweepLayer("slots of jobs that no worker runs", "swapSlots", slotsInterval, limit),
     sweepLayer("expired results", "expireResults", filesInterval, limit),
+    sweepLayer("files of attempts", "deleteAttemptFiles", filesInterval, limit),
     sweepLayer("unused images", "dropImages", filesInterval, limit),
     Layer.effectDiscard(checkJobsKept(jobsKept)),
     Sweep.layerAged({
@@ -148,7 +156,7 @@ export const layerSweep = (
 /** Runs a sweep in the background. `name` is that of the log. */
 const sweepLayer = (
   name: string,
-  sweep: "dropStale" | "dropWithdrawn" | "swapSlots" | "expireResults" | "dropImages",
+  sweep: "dropStale" | "dropWithdrawn" | "swapSlots" | "expireResults" | "deleteAttemptFiles" | "dropImages",
   interval: Duration.Input,
   limit: number
 ) => Sweep.layer({ name, interval, limit, run: (limit) => GenerationSweep.use((sweeps) => sweeps[sweep](limit)) })
@@ -199,6 +207,18 @@ const makeFileSweeps = Effect.fnUntraced(function*(retryAfter: Duration.Input) {
     return deleted.length
   })
 
+  const deleteAttemptFiles = Effect.fn("GenerationSweep.deleteAttemptFiles")(function*(limit: number) {
+    const now = yield* DateTime.now
+    const left = yield* store.attemptFiles(now, limit)
+    const deleted = yield* deleteFiles(left, keysOfAttempts)
+    const others = left.filter((one) => !deleted.includes(one))
+    if (others.length > 0) {
+      yield* store.setAttemptFilesDue(others.map(({ id }) => id), DateTime.addDuration(now, retryAfter))
+    }
+    if (deleted.length > 0) yield* store.setAttemptFilesDue(deleted.map(({ id }) => id), null)
+    return deleted.length
+  })
+
   const dropImages = Effect.fn("GenerationSweep.dropImages")(function*(limit: number) {
     const now = yield* DateTime.now
     const dropped = yield* images.drop(now, DateTime.addDuration(now, retryAfter), limit)
@@ -207,7 +227,7 @@ const makeFileSweeps = Effect.fnUntraced(function*(retryAfter: Duration.Input) {
     return deleted.length
   })
 
-  return { expireResults, dropImages }
+  return { expireResults, deleteAttemptFiles, dropImages }
 })
 
 /** Makes the sweeps that delete old rows. Each set is one statement, so a crash deletes a whole set or nothing. */
@@ -233,8 +253,18 @@ const checkJobsKept = (age: Duration.Input) =>
 
 const ago = (age: Duration.Input) => Effect.map(DateTime.now, DateTime.subtractDuration(age))
 
-/** Returns the files of an output, or `undefined` if it cannot be decoded. */
-const keysOf = ({ output }: Expired): ReadonlyArray<string> | undefined =>
-  output === undefined
-    ? undefined
-    : [output.content, output.preview, output.thumb, output.poster].flatMap((file) => file?.key ?? [])
+/**
+ * Returns the files that the attempt of an output may have stored, or `undefined` if the output cannot be decoded. Some may
+ * not be part of the output, for example a preview that was stored before its thumbnail failed.
+ */
+const keysOf = ({ output }: Expired): ReadonlyArray<string> | undefined => {
+  if (output === undefined) return undefined
+  return Array.from(new Set([...ResultFiles.keysIn(output), ...ResultFiles.keysBeside(output.content.key)]))
+}
+
+/** Returns the files of attempts that are not part of the output, or `undefined` if the output cannot be decoded. */
+const keysOfAttempts = ({ epoch, id, output }: AttemptFiles): ReadonlyArray<string> | undefined => {
+  if (output === undefined) return undefined
+  const recorded = output === null ? [] : ResultFiles.keysIn(output)
+  return ResultFiles.keysUpTo({ job: GenerationId.toUuid(id), epoch }).filter((key) => !recorded.includes(key))
+}

@@ -13,7 +13,7 @@ import { type Cause, Clock, DateTime, Duration, Effect, Option, Result } from "e
 import { Changes } from "./Changes.ts"
 import { type Failure, GenerationId, type Output } from "./Generation.ts"
 import * as GenerationEvent from "./GenerationEvent.ts"
-import { GenerationStore } from "./GenerationStore.ts"
+import { attemptFilesKept, GenerationStore } from "./GenerationStore.ts"
 import { type EndCommand, makeEndAll } from "./internal/end/endAll.ts"
 import { generationKind, modelOf, subjectOf } from "./internal/jobAddress.ts"
 import * as Metrics from "./internal/metrics.ts"
@@ -210,7 +210,8 @@ const makeSettle = Effect.fnUntraced(function*(resultTtl: Duration.Input) {
   const { discardLate } = yield* makeDiscard
   const endAll = yield* makeEndAll
   const scheduler = yield* Scheduler
-  const left = makeLeft(yield* GenerationStore)
+  const store = yield* GenerationStore
+  const left = makeLeft(store)
 
   return Effect.fn("GenerationWorker.settle")(function*(
     settlements: ReadonlyArray<JobHandler.Settlement<Outcome>>
@@ -228,15 +229,22 @@ const makeSettle = Effect.fnUntraced(function*(resultTtl: Duration.Input) {
       yield* scheduler.release(releases)
       yield* left(releases, "returned")
     }
-    if (late.length > 0) yield* afterCommit(Effect.forkDetach(discardLate(late.map(({ job }) => job))))
+    if (late.length === 0) return
+    // The sweep may have handled the jobs before this worker stored its files.
+    yield* store.setAttemptFilesDue(
+      late.map(({ command }) => command.subject.id),
+      DateTime.addDuration(yield* DateTime.now, attemptFilesKept)
+    )
+    yield* afterCommit(Effect.forkDetach(discardLate(late.map(({ job }) => job))))
   })
 })
 
-/** Deletes files of attempts whose result is not recorded. A file that cannot be deleted only takes space. */
+/** Deletes files of attempts whose result is not recorded. The sweep deletes those that cannot be deleted now. */
 const makeDiscard = Effect.gen(function*() {
   const blobs = yield* BlobStore
   const store = yield* GenerationStore
-  const logFailure = (error: unknown) => Effect.logWarning("Files of a lost attempt could not be deleted", error)
+  const logFailure = (error: unknown) =>
+    Effect.logWarning("Files of a lost attempt could not be deleted; the sweep retries", error)
 
   const discard = (keys: ReadonlyArray<string>) => Effect.catch(blobs.delete(keys), logFailure)
 

@@ -5,6 +5,8 @@ import { type Generation, type GenerationId, isFinal } from "./Generation.ts"
 import {
   type Attempt,
   type AttemptEnd,
+  type AttemptFiles,
+  attemptFilesKept,
   type AttemptKey,
   attemptsKept,
   type Ending,
@@ -42,6 +44,7 @@ interface Tables {
   readonly usage: MemoryUsage.Usage
   readonly putOff: MemoryMap<GenerationId, DateTime.Utc>
   readonly attempts: MemoryMap<GenerationId, ReadonlyArray<Attempt>>
+  readonly attemptFilesDue: MemoryMap<GenerationId, DateTime.Utc>
 }
 
 const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Layer.effect(
@@ -51,7 +54,8 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
       generations: makeMap(),
       usage: { total: makeMap(), byKey: makeMap() },
       putOff: makeMap(),
-      attempts: makeMap()
+      attempts: makeMap(),
+      attemptFilesDue: makeMap()
     }
     const { generations, putOff } = tables
 
@@ -80,6 +84,8 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
             putOff.delete(id)
           })
         ),
+      attemptFiles: (now, limit) => access(() => attemptFiles(tables, now, limit)),
+      setAttemptFilesDue: (ids, due) => access(() => ids.forEach((id) => setAttemptFilesDue(tables, id, due))),
       deleteEnded: (before, limit) => access(() => deleteEnded(tables, before, limit)),
       forget: (account, at, limit) => access(() => forget(tables, account, at, limit)),
       deleteUsage: (day, limit) => access(() => MemoryUsage.deleteBefore(tables.usage, day, limit))
@@ -140,6 +146,10 @@ const end = (tables: Tables, ending: Ending): ReadonlyArray<Generation> => {
   })
   if (ended === undefined) return []
   MemoryUsage.count(tables.usage, ended, ending)
+  const isClean = status === "completed" && (tables.attempts.get(id) ?? []).length <= 1
+  if (ended.startedAt !== null && !isClean) {
+    tables.attemptFilesDue.set(id, DateTime.addDuration(at, attemptFilesKept))
+  }
   return [ended]
 }
 
@@ -205,10 +215,31 @@ const expired = ({ generations, putOff }: Tables, now: DateTime.Utc, limit: numb
     .map(({ id, output }) => ({ id, output: output ?? undefined }))
 }
 
+const attemptFiles = (
+  { attemptFilesDue, attempts, generations }: Tables,
+  now: DateTime.Utc,
+  limit: number
+): ReadonlyArray<AttemptFiles> =>
+  Array.from(attemptFilesDue.entries())
+    .filter(([, due]) => DateTime.isLessThanOrEqualTo(due, now))
+    .toSorted(([, a], [, b]) => a.epochMilliseconds - b.epochMilliseconds)
+    .slice(0, limit)
+    .map(([id]) => ({ id, epoch: attempts.get(id)?.at(-1)?.epoch ?? 0, output: generations.get(id)?.output ?? null }))
+
+const setAttemptFilesDue = ({ attemptFilesDue, generations }: Tables, id: GenerationId, due: DateTime.Utc | null) => {
+  const generation = generations.get(id)
+  if (generation === undefined || !isFinal(generation.status)) return
+  if (due === null) attemptFilesDue.delete(id)
+  else attemptFilesDue.set(id, due)
+}
+
+const hasNoFiles = ({ attemptFilesDue }: Tables, { id, output }: Generation): boolean =>
+  output === null && !attemptFilesDue.has(id)
+
 const deleteEnded = (tables: Tables, before: DateTime.Utc, limit: number): number => {
   const endedAt = ({ finishedAt }: Generation) => finishedAt?.epochMilliseconds ?? Infinity
   const ended = Array.from(tables.generations.values())
-    .filter((generation) => generation.output === null && endedAt(generation) < before.epochMilliseconds)
+    .filter((generation) => hasNoFiles(tables, generation) && endedAt(generation) < before.epochMilliseconds)
     .toSorted((a, b) => endedAt(a) - endedAt(b))
     .slice(0, limit)
   return remove(tables, ended)
@@ -222,7 +253,7 @@ const forget = (tables: Tables, account: string, at: DateTime.Utc, limit: number
     if (output === null || resultExpiresAt === null || DateTime.isLessThanOrEqualTo(resultExpiresAt, at)) continue
     generations.set(id, { ...generation, resultExpiresAt: at })
   }
-  const ended = all.filter(({ output, status }) => output === null && isFinal(status))
+  const ended = all.filter((generation) => hasNoFiles(tables, generation) && isFinal(generation.status))
     .toSorted((a, b) => a.id < b.id ? -1 : 1)
     .slice(0, limit)
   return remove(tables, ended)

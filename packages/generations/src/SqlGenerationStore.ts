@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { GenerationStore } from "./GenerationStore.ts"
 import type { ImageStore } from "./ImageStore.ts"
+import * as AttemptFiles from "./internal/store/attemptFiles.ts"
 import * as Attempts from "./internal/store/generationAttempts.ts"
 import * as Deletions from "./internal/store/generationDeletions.ts"
 import * as Reads from "./internal/store/generationReads.ts"
@@ -51,6 +52,8 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
       expired: Reads.expired(sql),
       putOff: Writes.putOff(sql),
       clearOutput: Writes.clearOutput(sql),
+      attemptFiles: AttemptFiles.attemptFiles(sql),
+      setAttemptFilesDue: AttemptFiles.setAttemptFilesDue(sql),
       deleteEnded: Deletions.deleteEnded(sql),
       forget: Deletions.forget(sql),
       deleteUsage: Deletions.deleteUsage(sql)

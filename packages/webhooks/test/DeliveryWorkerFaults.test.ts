@@ -35,6 +35,25 @@ describe("DeliveryWorker under faults", () => {
       assert.strictEqual(send?.attempt, 1)
     }).pipe(Effect.provide(memory)))
 
+  it.effect("pauses between claims while the transaction of another worker holds the due deliveries", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      yield* world.start({ lookPause: 0 })
+      const endpoint = yield* world.endpoint()
+      world.faults.isHeld = true
+      const id = yield* world.publish(endpoint)
+      for (let tenth = 0; tenth < 20; tenth++) {
+        yield* TestClock.adjust("100 millis")
+        for (let turn = 0; turn < 100; turn++) yield* Effect.yieldNow
+      }
+      assert.isAtLeast(world.count.claim, 2)
+      assert.isAtMost(world.count.claim, 25)
+      world.faults.isHeld = false
+      const waiting = yield* Effect.forkChild(world.call)
+      while (waiting.pollUnsafe() === undefined) yield* TestClock.adjust("100 millis")
+      assert.strictEqual((yield* Fiber.join(waiting)).delivery, id)
+    }).pipe(Effect.provide(memory)))
+
   it.effect("sends at most 5 times regardless of crashes", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld

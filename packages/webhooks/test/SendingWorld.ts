@@ -45,7 +45,8 @@ export const makeWorld = Effect.gen(function*() {
   const calls = yield* Queue.unbounded<Call>()
   const settled = yield* Queue.unbounded<Settlement>()
   const answers = new Map<string, (call: Call) => Effect.Effect<Outcome>>()
-  const faults = { settle: 0, claim: 0, due: 0, release: 0, refused: "" }
+  /** If `isHeld` is set, claims find nothing, as if the transaction of another worker held all deliveries. */
+  const faults = { settle: 0, claim: 0, due: 0, release: 0, refused: "", isHeld: false }
   const count = { due: 0, claim: 0, freeze: 0, release: 0, settle: 0, claimedAtOnce: 0, claimed: 0, sent: 0 }
   const held = { claims: Latch.makeUnsafe(true) }
 
@@ -61,11 +62,13 @@ export const makeWorld = Effect.gen(function*() {
     settlements.some(({ send }) => send?.outcome.reason === faults.refused)
       ? Effect.fail(new StorageError.StorageError({ operation: "settle", reason: "failed", cause: "test" }))
       : Effect.void
+  /** Finds nothing. A worker that claims without end stops, so that its test ends. */
+  const heldClaim = Effect.suspend(() => count.claim > 1_000 ? Effect.never : Effect.succeed([]))
   const watched: Store = {
     ...store,
     due: (...args) => Effect.andThen(failing("due"), store.due(...args)),
     claim: (...args) =>
-      Effect.andThen(failing("claim"), store.claim(...args)).pipe(
+      Effect.andThen(failing("claim"), Effect.suspend(() => faults.isHeld ? heldClaim : store.claim(...args))).pipe(
         Effect.tap((claimed) => {
           count.claimedAtOnce = Math.max(count.claimedAtOnce, claimed.length)
           count.claimed += claimed.length

@@ -23,6 +23,8 @@ export interface Database {
 /** A kind of database. */
 export interface Backend {
   readonly name: "memory" | "postgres"
+  /** Number of stories that are tried to shorten a failing one, unless an option sets it. Takes less than a minute on an idle machine. */
+  readonly shrinksMax: number
   /** Returns an empty database for a story. */
   readonly open: (still: VirtualTime["Service"]["still"]) => Effect.Effect<Database, never, Scope.Scope>
 }
@@ -30,12 +32,16 @@ export interface Backend {
 /** Each story has a memory of its own. */
 export const memory: Backend = {
   name: "memory",
+  shrinksMax: 150,
   open: () =>
     Effect.map(Layer.build(Layer.fresh(Stores.layerMemory)), (context) => {
       const all = Layer.succeedContext(context)
       return { all, stores: (faults) => FaultyMemory.layer(faults).pipe(Layer.provide(all)) }
     })
 }
+
+/** `shrinksMax` on Postgres, where a story takes about a second. */
+export const postgresShrinksMax = 40
 
 /**
  * Makes a backend over the Postgres of a URL, which it migrates first. Stories run one after the other, and empty its
@@ -72,6 +78,7 @@ export const makePostgres = (url: string): Effect.Effect<Backend, SqlError.SqlEr
     }
     return {
       name: "postgres",
+      shrinksMax: postgresShrinksMax,
       open: (still) =>
         still(Effect.orDie(empty)).pipe(
           Effect.as({ all: storesWith(undefined, still), stores: (faults: Faults.Faults) => storesWith(faults, still) })

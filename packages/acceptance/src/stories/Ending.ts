@@ -252,8 +252,8 @@ const checkFiles = Effect.fnUntraced(function*(world: World, host: StoryHost) {
   yield* Effect.forkChild(host.stop)
   yield* time.advance("3 days")
   yield* host.call(
-    GenerationSweep.GenerationSweep.use(({ dropImages, expireResults }) =>
-      Effect.all([dropImages(1_000), expireResults(1_000)])
+    GenerationSweep.GenerationSweep.use(({ deleteAttemptFiles, dropImages, expireResults }) =>
+      Effect.all([deleteAttemptFiles(1_000), dropImages(1_000), expireResults(1_000)])
     )
   )
   const left = yield* world.surroundings.files

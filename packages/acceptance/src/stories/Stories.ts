@@ -26,8 +26,11 @@ export class BrokenSeed extends Data.TaggedError("BrokenSeed")<{
   }
 }
 
-/** Stories that are tried to shorten a failing one. */
-const shrinksMax = 150
+/**
+ * Turns of the event loop after which a host counts as one that never comes to rest, which breaks a promise. Hosts
+ * that do take less than a hundred.
+ */
+const turnsMax = 10_000
 
 /** Maximum length of lists in a story. */
 const sizeMax = 18
@@ -68,7 +71,7 @@ export const run = (story: Story.Story, backend: Backend): Effect.Effect<Told, B
     Random.withSeed("story"),
     // Spans would be a third of the work.
     Effect.provideService(References.TracerEnabled, false),
-    Effect.provide(Layer.merge(VirtualTime.layer(startsAt), Logger.layer([]))),
+    Effect.provide(Layer.merge(VirtualTime.layer(startsAt, { turnsMax }), Logger.layer([]))),
     Effect.catchCause((cause) => {
       const error = Cause.squash(cause)
       return Effect.fail(
@@ -77,13 +80,36 @@ export const run = (story: Story.Story, backend: Backend): Effect.Effect<Told, B
     })
   )
 
+/** Options of `check`. */
+export interface CheckOptions {
+  readonly backend: Backend
+  /** Number of stories that are tried to shorten a failing one. Default: `shrinksMax` of the backend. */
+  readonly shrinksMax?: number | undefined
+  /** Runs before each story that is tried to shorten a failing one. */
+  readonly onShrink?: ((shrink: Shrink) => Effect.Effect<void>) | undefined
+}
+
+/** A story that is about to be tried, to shorten a failing one. */
+export interface Shrink {
+  /** Seed of the failing story. */
+  readonly seed: number
+  /** Its number, from 1. */
+  readonly number: number
+  readonly shrinksMax: number
+}
+
 /** Runs the story of a seed. Fails with a short story that breaks a promise as well. */
-export const check = Effect.fnUntraced(function*(seed: number, backend: Backend) {
+export const check = Effect.fnUntraced(function*(seed: number, options: CheckOptions) {
+  const { backend, onShrink = () => Effect.void, shrinksMax = backend.shrinksMax } = options
   let told: Told = { hits: 0, statuses: [], refusals: [], failedReads: 0 }
+  let stories = 0
+  const announced = Effect.suspend(() =>
+    stories++ === 0 ? Effect.void : onShrink({ seed, number: stories - 1, shrinksMax })
+  )
   const result = yield* Arbitrary.checkEffect(
     Story.arbitrary,
     (story) =>
-      Effect.map(withoutStacks(run(story, backend)), (facts) => {
+      Effect.map(Effect.andThen(announced, withoutStacks(run(story, backend))), (facts) => {
         told = facts
         return true
       }),
@@ -102,11 +128,10 @@ export const check = Effect.fnUntraced(function*(seed: number, backend: Backend)
 })
 
 /** Options of `checkAll`. */
-export interface CheckAllOptions {
+export interface CheckAllOptions extends CheckOptions {
   /** Seed of the first story. The others follow. */
   readonly first: number
   readonly count: number
-  readonly backend: Backend
   readonly onBroken?: ((broken: BrokenSeed) => Effect.Effect<void>) | undefined
   /** Runs after each story with the number of stories so far. */
   readonly onProgress?: ((told: number) => Effect.Effect<void>) | undefined
@@ -125,12 +150,12 @@ export interface Total {
 
 /** Runs the stories of many seeds, one after the other. */
 export const checkAll = Effect.fnUntraced(function*(options: CheckAllOptions) {
-  const { backend, count, first, onBroken = () => Effect.void, onProgress = () => Effect.void } = options
+  const { count, first, onBroken = () => Effect.void, onProgress = () => Effect.void } = options
   const broken: Array<number> = []
   const jobs: Record<string, number> = {}
   let hits = 0
   for (let seed = first; seed < first + count; seed++) {
-    const told = yield* Effect.catchTag(check(seed, backend), "BrokenSeed", (failure) => {
+    const told = yield* Effect.catchTag(check(seed, options), "BrokenSeed", (failure) => {
       broken.push(seed)
       return Effect.as(onBroken(failure), undefined)
     })

@@ -52,6 +52,7 @@ const tasks: Readonly<Record<string, string>> = {
   "payments without a webhook":
     "read payments at Stripe whose webhook is missing, after 10 minutes and then at growing pauses up to 6 hours",
   "expired results": "delete the files of results whose download window is over",
+  "files of attempts": "delete the files that failed or lost attempts of ended jobs have left",
   "unused images": "delete uploads and input images that no job needs",
   "expired lots": "book expired credits",
   "webhooks":

@@ -25,7 +25,7 @@ export const makeIntervene = Effect.fnUntraced(function*({ get }: Pick<Reads, "g
   const discard = (job: JobStatus | undefined) =>
     job === undefined ? Effect.void : Effect.ignore(blobs.delete(ResultFiles.keysUpTo(job)), {
       log: "Warn",
-      message: "Files of a failed job could not be deleted"
+      message: "Files of a failed job could not be deleted; the sweep retries"
     })
 
   const fail = Effect.fn("Generations.fail")(function*(account: string, text: string) {

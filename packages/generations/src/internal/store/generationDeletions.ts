@@ -18,7 +18,7 @@ export const endedDeletion: Deletion.DeleteBefore = (sql, clock, before, limit) 
   Deletion.statement(sql, {
     table: "generation_job",
     key: "id",
-    where: sql`output IS NULL AND finished_at < ${clock.toDatabase(before)}`,
+    where: sql`output IS NULL AND attempt_files_due IS NULL AND finished_at < ${clock.toDatabase(before)}`,
     orderBy: "finished_at",
     limit
   })
@@ -34,7 +34,7 @@ export const forget = (sql: SqlClient.SqlClient): Store["forget"] => (account, a
       Deletion.statement(sql, {
         table: "generation_job",
         key: "id",
-        where: sql`account = ${account} AND output IS NULL AND finished_at IS NOT NULL`,
+        where: sql`account = ${account} AND output IS NULL AND attempt_files_due IS NULL AND finished_at IS NOT NULL`,
         orderBy: "id",
         limit
       })

@@ -1,10 +1,10 @@
 /** Statements that write `generation_job`, `generation_usage` and `generation_key_usage`. Each is one statement for a set of any size. */
 import { DatabaseTime, Pipelining, Rows } from "@kinora/persistence"
 import { mapSql } from "@kinora/persistence/StorageError"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { GenerationId } from "../../Generation.ts"
-import type { GenerationStore } from "../../GenerationStore.ts"
+import { attemptFilesKept, type GenerationStore } from "../../GenerationStore.ts"
 import { columns, decodeReadable } from "./generationRow.ts"
 
 type Store = GenerationStore["Service"]
@@ -40,12 +40,18 @@ export const end = (sql: SqlClient.SqlClient): Store["end"] => (endings) =>
           output = ending.output,
           result_expires_at = ending.expires_at,
           finished_at = ending.at,
-          refunded = ending.status <> 'completed'
+          refunded = ending.status <> 'completed',
+          attempt_files_due = CASE
+            WHEN job.started_at IS NOT NULL
+              AND (ending.status <> 'completed' OR jsonb_array_length(job.attempts) > 1)
+            THEN ending.attempt_files_due
+          END
       FROM ${
     Rows.table("ending", endings, {
       id: ["uuid", ({ id }) => GenerationId.toUuid(id)],
       ...Rows.fields({ status: "text", failure: "jsonb?", output: "jsonb?", at: "timestamptz" }),
-      expires_at: ["timestamptz?", ({ resultExpiresAt }) => resultExpiresAt]
+      expires_at: ["timestamptz?", ({ resultExpiresAt }) => resultExpiresAt],
+      attempt_files_due: ["timestamptz", ({ at }) => DateTime.addDuration(at, attemptFilesKept)]
     })
   }
       WHERE job.id = ending.id

@@ -168,10 +168,16 @@ export const migrations: Migrations.Migrations = {
     // The line of API keys whose budget counts the job. Earlier builds count none.
     "0011_add_key_line": Migrations.statements((sql) => [
       sql`ALTER TABLE generation_job ADD COLUMN key_line text`
+    ]),
+
+    // When the files that the attempts of an ended job may have left are due for deletion. Earlier builds set none.
+    "0012_add_attempt_files_due": Migrations.statements((sql) => [
+      sql`ALTER TABLE generation_job ADD COLUMN attempt_files_due timestamptz`
     ])
   },
-  // Find old rows, and jobs of all accounts.
+  // Find old rows, jobs of all accounts, and files of attempts.
   indexes: {
+    generation_job_attempt_files: "ON generation_job (attempt_files_due) WHERE attempt_files_due IS NOT NULL",
     generation_job_ended: "ON generation_job (finished_at) WHERE output IS NULL AND finished_at IS NOT NULL",
     generation_job_search: "ON generation_job (status, model, id)",
     generation_key_usage_day: "ON generation_key_usage (day)",

@@ -24,6 +24,9 @@ const claimMax = 128
 /** Pause after a claim that failed because the storage is unavailable. */
 const claimRetryDelay = Duration.seconds(1)
 
+/** Pause between a claim that found nothing and the poll that follows it. */
+const emptyPause = Duration.millis(100)
+
 const claimDue = (parts: Parts): Effect.Effect<void> =>
   Effect.gen(function*() {
     parts.slots.changed.closeUnsafe()
@@ -54,9 +57,20 @@ const claimAndStart = Effect.fnUntraced(function*(parts: Parts, asked: ReadonlyA
   // The claim returned after a drain gave up. If the release fails, the deliveries are due again when their leases end.
   if (parts.hasGivenUp) return yield* parts.store.release(sendable, now)
   // The claim does not return when the next delivery of an endpoint is due, so a new poll finds out.
-  if (parts.slots.answer(asked, taken)) parts.dueEndpoints.at(now)
+  if (parts.slots.answer(asked, taken)) yield* pollAgain(parts, now, taken.length === 0)
   yield* Effect.forEach(sendable, (claimed) => start(parts, claimed, until), { discard: true })
 })
+
+/**
+ * Requests a poll. After an empty claim it comes later: the transaction of another worker may hold the deliveries, which
+ * polls return until it ends.
+ */
+const pollAgain = (parts: Parts, now: DateTime.Utc, isEmpty: boolean) => {
+  const poll = Effect.sync(() => parts.dueEndpoints.at(now))
+  return isEmpty
+    ? Effect.forkChild(Effect.interruptible(Effect.andThen(Effect.sleep(emptyPause), poll)))
+    : poll
+}
 
 /** Claims endpoint by endpoint, so that corrupt rows of one endpoint do not stop the others. */
 const claimEach = (parts: Parts, asked: ReadonlyArray<Asked>, now: DateTime.Utc) =>

@@ -1,0 +1,4 @@
+import { layerMemory } from "./Assembly.ts"
+import { suite } from "./AttemptFilesContract.ts"
+
+suite("memory", layerMemory)
