@@ -118,6 +118,22 @@ layer(memory)("Worker", (it) => {
       assert.deepStrictEqual(order.map(({ job }) => job.job), ids(jobs))
     }))
 
+  it.effect("starts the claimed jobs of a lane next to each other", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const { enqueue } = yield* Scheduler.Scheduler
+      const lanes = ["a", "b", "a", "b"].map((name) => `${name} of ${world.lane}`)
+      yield* Effect.forEach(lanes, (lane, n) => enqueue(world.job({ lane, cap: 2, payload: { n } })))
+      const started: Array<number> = []
+      const { settled } = yield* start(
+        ({ payload }) => Effect.sync(() => `${started.push(payload.n)}`),
+        { concurrency: 4 },
+        world
+      )
+      yield* Effect.forEach(lanes, () => settled)
+      assert.deepStrictEqual(started, [0, 2, 1, 3])
+    }))
+
   it.effect("calls claimed in the unit that claims the jobs", () =>
     Effect.gen(function*() {
       const told: Array<[ids: ReadonlyArray<string>, worker: string, inUnit: boolean]> = []
