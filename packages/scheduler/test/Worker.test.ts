@@ -1,6 +1,20 @@
 import { assert, layer } from "@effect/vitest"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
-import { Cause, Context, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Queue, Result, Scope } from "effect"
+import {
+  Cause,
+  Context,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  Latch,
+  Layer,
+  Metric,
+  Option,
+  Queue,
+  Result,
+  Scope
+} from "effect"
 import { TestClock } from "effect/testing"
 import { ids, makeWorld, refusal, stateOf } from "../src/internal/contract/world.ts"
 import * as Handovers from "../src/internal/handovers.ts"
@@ -84,6 +98,11 @@ const makeGate = Effect.sync(() => {
   }
 })
 
+const runningJobs = Effect.map(
+  Metric.snapshot,
+  (metrics) => metrics.flatMap(({ id, state }) => id === "kinora_worker_jobs_running" ? [state] : [])
+)
+
 layer(memory)("Worker", (it) => {
   it.effect("runs a job with its payload immediately after it is enqueued, and settles it", () =>
     Effect.gen(function*() {
@@ -117,6 +136,19 @@ layer(memory)("Worker", (it) => {
       const order = yield* Effect.forEach(jobs, () => settled)
       assert.deepStrictEqual(order.map(({ job }) => job.job), ids(jobs))
     }))
+
+  it.effect("counts the jobs that it runs", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { job, scheduler, settled, stop } = yield* start(gate.run)
+      yield* scheduler.enqueue(job())
+      yield* gate.started
+      assert.deepStrictEqual(yield* runningJobs, [{ value: 1 }])
+      yield* gate.open
+      yield* settled
+      yield* stop
+      assert.deepStrictEqual(yield* runningJobs, [{ value: 0 }])
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
 
   it.effect("starts the claimed jobs of a lane next to each other", () =>
     Effect.gen(function*() {
