@@ -12,7 +12,7 @@ export const offer = (count: number) =>
 /** Creates a function that adds to the number of running jobs. Not an effect, since each job calls it twice. */
 export const makeCountRunning = Effect.gen(function*() {
   const metric = yield* running
-  const context = yield* Effect.context<never>()
+  const context = yield* Effect.context()
   return (change: 1 | -1) => metric.modifyUnsafe(change, context)
 })
 

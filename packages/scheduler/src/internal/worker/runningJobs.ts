@@ -47,12 +47,9 @@ export const make = (max: number, count: (change: 1 | -1) => void): RunningJobs 
 
   const taken = () => running.size + reserved.size
   const setLatches = () => {
-    if (taken() < max) roomLatch.openUnsafe()
-    else roomLatch.closeUnsafe()
-    if (reserved.size === 0) unreservedLatch.openUnsafe()
-    else unreservedLatch.closeUnsafe()
-    if (taken() === 0) emptyLatch.openUnsafe()
-    else emptyLatch.closeUnsafe()
+    set(roomLatch, taken() < max)
+    set(unreservedLatch, reserved.size === 0)
+    set(emptyLatch, taken() === 0)
   }
   const add = (job: ClaimedJob) => {
     const added: RunningJob = { fiber: undefined, settling: false }
@@ -117,3 +114,5 @@ interface RunningJob {
   fiber: Fiber.Fiber<void> | undefined
   settling: boolean
 }
+
+const set = (latch: Latch.Latch, isOpen: boolean): void => void (isOpen ? latch.openUnsafe() : latch.closeUnsafe())
