@@ -57,7 +57,7 @@ const make = Effect.fnUntraced(function*(settings: Settings) {
     return yield* Effect.die(new Error(`The worker ${name} has several handlers of one kind: ${kinds.join(", ")}`))
   }
   yield* checkNumbers(settings)
-  const running = RunningJobs.make(concurrency)
+  const running = RunningJobs.make(concurrency, yield* Metrics.makeCountRunning)
   const lease = yield* WorkerLease.make(settings, running)
   const alone = yield* AloneRuns.make(settings, running, lease)
   const leasing = Semaphore.makeUnsafe(1)

@@ -1,6 +1,20 @@
 import { assert, layer } from "@effect/vitest"
 import { StorageError, UnitOfWork } from "@kinora/persistence"
-import { Cause, Context, Deferred, Effect, Exit, Fiber, Latch, Layer, Option, Queue, Result, Scope } from "effect"
+import {
+  Cause,
+  Context,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  Latch,
+  Layer,
+  Metric,
+  Option,
+  Queue,
+  Result,
+  Scope
+} from "effect"
 import { TestClock } from "effect/testing"
 import { ids, makeWorld, refusal, stateOf } from "../src/internal/contract/world.ts"
 import * as Handovers from "../src/internal/handovers.ts"
@@ -84,6 +98,11 @@ const makeGate = Effect.sync(() => {
   }
 })
 
+const runningJobs = Effect.map(
+  Metric.snapshot,
+  (metrics) => metrics.flatMap(({ id, state }) => id === "kinora_worker_jobs_running" ? [state] : [])
+)
+
 layer(memory)("Worker", (it) => {
   it.effect("runs a job with its payload immediately after it is enqueued, and settles it", () =>
     Effect.gen(function*() {
@@ -116,6 +135,35 @@ layer(memory)("Worker", (it) => {
       const jobs = yield* Effect.forEach([1, 2, 3], () => scheduler.enqueue(job()))
       const order = yield* Effect.forEach(jobs, () => settled)
       assert.deepStrictEqual(order.map(({ job }) => job.job), ids(jobs))
+    }))
+
+  it.effect("counts the jobs that it runs", () =>
+    Effect.gen(function*() {
+      const gate = yield* makeGate
+      const { job, scheduler, settled, stop } = yield* start(gate.run)
+      yield* scheduler.enqueue(job())
+      yield* gate.started
+      assert.deepStrictEqual(yield* runningJobs, [{ value: 1 }])
+      yield* gate.open
+      yield* settled
+      yield* stop
+      assert.deepStrictEqual(yield* runningJobs, [{ value: 0 }])
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
+
+  it.effect("starts the claimed jobs of a lane next to each other", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const { enqueue } = yield* Scheduler.Scheduler
+      const lanes = ["a", "b", "a", "b"].map((name) => `${name} of ${world.lane}`)
+      yield* Effect.forEach(lanes, (lane, n) => enqueue(world.job({ lane, cap: 2, payload: { n } })))
+      const started: Array<number> = []
+      const { settled } = yield* start(
+        ({ payload }) => Effect.sync(() => `${started.push(payload.n)}`),
+        { concurrency: 4 },
+        world
+      )
+      yield* Effect.forEach(lanes, () => settled)
+      assert.deepStrictEqual(started, [0, 2, 1, 3])
     }))
 
   it.effect("calls claimed in the unit that claims the jobs", () =>

@@ -9,6 +9,7 @@ import type { ClaimOptions } from "../requests.ts"
 import { openKinds } from "./openKinds.ts"
 import { selectionOf } from "./selection.ts"
 import { kindsOf, logFailure, type Settings } from "./settings.ts"
+import { startOrder } from "./startOrder.ts"
 import type { WorkerParts } from "./workerParts.ts"
 
 /**
@@ -36,7 +37,7 @@ export const makeClaimLoop = Effect.fnUntraced(
         const jobs = yield* claimJobs({ ...selected, lease: current, worker: settings.name })
         // Claimed under a lease that has ended since: rescued like the others.
         if (lease.current() !== current) return false
-        yield* Effect.forEach(jobs, (job) => start(job), { discard: true })
+        yield* Effect.forEach(startOrder(jobs), (job) => start(job), { discard: true })
         return jobs.length === selected.limit
       },
       leasing.withPermits(1)

@@ -9,12 +9,12 @@ export const offer = (count: number) =>
     (slots) => Effect.acquireRelease(Metric.modify(slots, count), () => Metric.modify(slots, -count))
   )
 
-/** Creates a function that counts a job while `body` runs. */
-export const makeHold = Effect.map(
-  Effect.suspend(() => running),
-  (running) => <A, E, R>(body: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.acquireUseRelease(Metric.modify(running, 1), () => body, () => Metric.modify(running, -1))
-)
+/** Creates a function that adds to the number of running jobs. Not an effect, since each job calls it twice. */
+export const makeCountRunning = Effect.gen(function*() {
+  const metric = yield* running
+  const context = yield* Effect.context()
+  return (change: 1 | -1) => metric.modifyUnsafe(change, context)
+})
 
 // -----------------------------------------------------------------------------
 // internal

@@ -36,8 +36,8 @@ export interface RunningJobs {
   readonly interrupt: (job: ClaimedJob) => void
 }
 
-/** Creates an empty set with room for `max` jobs. */
-export const make = (max: number): RunningJobs => {
+/** Creates an empty set with room for `max` jobs. `count`: called with 1 for each job that it adds, and with -1 for each that it removes. */
+export const make = (max: number, count: (change: 1 | -1) => void): RunningJobs => {
   const running = new Map<ClaimedJob, RunningJob>()
   const reserved = new Set<JobAddress>()
   const roomLatch = Latch.makeUnsafe(max > 0)
@@ -47,21 +47,20 @@ export const make = (max: number): RunningJobs => {
 
   const taken = () => running.size + reserved.size
   const setLatches = () => {
-    if (taken() < max) roomLatch.openUnsafe()
-    else roomLatch.closeUnsafe()
-    if (reserved.size === 0) unreservedLatch.openUnsafe()
-    else unreservedLatch.closeUnsafe()
-    if (taken() === 0) emptyLatch.openUnsafe()
-    else emptyLatch.closeUnsafe()
+    set(roomLatch, taken() < max)
+    set(unreservedLatch, reserved.size === 0)
+    set(emptyLatch, taken() === 0)
   }
   const add = (job: ClaimedJob) => {
     const added: RunningJob = { fiber: undefined, settling: false }
     running.set(job, added)
+    count(1)
     setLatches()
     return added
   }
   const remove = (job: ClaimedJob) => {
     if (!running.delete(job)) return
+    count(-1)
     setLatches()
     for (const listener of listeners) listener()
   }
@@ -115,3 +114,5 @@ interface RunningJob {
   fiber: Fiber.Fiber<void> | undefined
   settling: boolean
 }
+
+const set = (latch: Latch.Latch, isOpen: boolean): void => void (isOpen ? latch.openUnsafe() : latch.closeUnsafe())

@@ -3,13 +3,12 @@ import * as Decision from "@kinora/persistence/Decision"
 import * as Folding from "@kinora/persistence/Folding"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
-import { type Duration, Effect, Schedule } from "effect"
+import { type Duration, Effect, References, Schedule } from "effect"
 import type { ClaimedJob } from "../../Job.ts"
 import * as Lanes from "../../Lanes.ts"
 import { Scheduler } from "../../Scheduler.ts"
 import * as KindName from "../kindName.ts"
 import { makeEndJob, settledMax } from "./endJob.ts"
-import * as Metrics from "./metrics.ts"
 import type { Settings } from "./settings.ts"
 import type { StartJob, WorkerParts } from "./workerParts.ts"
 
@@ -20,7 +19,8 @@ export const makeStartJob = Effect.fnUntraced(
     const { handlers } = settings
     const unitOfWork = yield* UnitOfWork
     const retry = yield* makeRetry
-    const hold = yield* Metrics.makeHold
+    // Without a tracer, a span records nothing, and still changes the context of each job twice.
+    const isTraced = yield* References.TracerEnabled
     const endJob = yield* makeEndJob(settings, { ...parts, start: (job) => start(job) })
     const runs = new Map(handlers.map((handler) => [
       handler.kind,
@@ -46,10 +46,7 @@ export const makeStartJob = Effect.fnUntraced(
           Effect.catchCause((cause) =>
             Effect.logError("Settling a job failed; the job runs again, or fails if it has no attempts left", cause)
           ),
-          hold,
-          Effect.withSpan("Worker.job", { root: true, attributes: { kind: job.kind, attempt: job.attempt } }, {
-            captureStackTrace: false
-          }),
+          (body) => isTraced ? inSpan(job, body) : body,
           Effect.annotateLogs({ job: job.job, kind: job.kind, attempt: job.attempt })
         ))
     }
@@ -60,6 +57,9 @@ export const makeStartJob = Effect.fnUntraced(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const inSpan = ({ attempt, kind }: ClaimedJob, body: Effect.Effect<void>) =>
+  Effect.withSpan(body, "Worker.job", { root: true, attributes: { kind, attempt }, captureStackTrace: false })
 
 /** Retries while the storage is unavailable. No other worker gets the job meanwhile unless its lease expires. */
 const settleRetries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]).pipe(
