@@ -7,6 +7,7 @@ import { isIPv6, type LookupFunction } from "node:net"
 import { networkInterfaces } from "node:os"
 import * as AllowedNetworks from "./internal/AllowedNetworks.ts"
 import { hostOf, isPublicName, parse, type UrlRules } from "./internal/GuardedUrl.ts"
+import { ifTraced } from "./internal/ifTraced.ts"
 import { type Lookup, LookupFailed, makeDns, makeSystem } from "./internal/Lookup.ts"
 import { makeOwnDomains } from "./internal/OwnDomains.ts"
 import { canonical, classify, isAddress, isLoopback } from "./internal/PublicAddress.ts"
@@ -131,7 +132,7 @@ export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
     if (addresses.some((address) => leadsBack(address) && !allowed.lists(address))) return yield* refuseOwn
   })
 
-  const check = Effect.fn("AddressGuard.check")(function*(input: string) {
+  const check = Effect.fnUntraced(function*(input: string) {
     const { exception, url } = yield* Effect.fromResult(parseUrl(input, rules, !allowed.isEmpty))
     const host = hostOf(url)
     if (own.covers(host)) return yield* refuseOwn
@@ -146,7 +147,7 @@ export const make = Effect.fnUntraced(function*(options: AddressGuardOptions) {
     if (found.addresses.length === 0 || !found.addresses.every(allowed.contains)) return yield* exception
     yield* checkAddresses(found)
     return { url, addresses: found.addresses.toSorted(byFamily) }
-  })
+  }, ifTraced(Effect.withSpan("AddressGuard.check", {}, { captureStackTrace: false })))
 
   return AddressGuard.of({ check })
 })

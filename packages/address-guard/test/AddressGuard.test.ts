@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, Result } from "effect"
+import { Effect, Fiber, Option, References, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as AddressGuard from "../src/AddressGuard.ts"
 
@@ -383,3 +383,22 @@ it.each<readonly [string, boolean]>([
 ])("tells that the host of %s is public: %s", (url, isPublic) => {
   assert.strictEqual(AddressGuard.hasPublicHost(new URL(url)), isPublic)
 })
+
+it.effect("a check has a span, and none while tracing is disabled", () =>
+  Effect.gen(function*() {
+    const names: Array<string | undefined> = []
+    const guard = yield* AddressGuard.make({
+      lookup: {
+        addresses: () =>
+          Effect.map(Effect.option(Effect.currentSpan), (span) => {
+            names.push(Option.getOrUndefined(span)?.name)
+            return ["93.184.216.34"]
+          }),
+        aliases: () => Effect.succeed([])
+      }
+    })
+    const check = guard.check("https://hooks.example.com/")
+    yield* check
+    yield* Effect.provideService(check, References.TracerEnabled, false)
+    assert.deepStrictEqual(names, ["AddressGuard.check", undefined])
+  }))

@@ -14,6 +14,7 @@
 import { AddressGuard, type Target } from "@kinora/address-guard/AddressGuard"
 import { Duration, Effect, Exit, Layer } from "effect"
 import type { Outcome, Reason } from "./Delivery.ts"
+import { ifTraced } from "./internal/ifTraced.ts"
 import * as Connection from "./internal/transport/Connection.ts"
 import * as ConnectionPool from "./internal/transport/ConnectionPool.ts"
 import { type Answer, type Ending, exchange } from "./internal/transport/exchange.ts"
@@ -86,7 +87,7 @@ export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions)
   })
 
   return Transport.of({
-    send: Effect.fn("Transport.send")(function*(request) {
+    send: Effect.fnUntraced(function*(request) {
       const answer: Answer = { status: null }
       return yield* guard.check(request.url).pipe(
         Effect.flatMap((target) => sendTo(target, request, answer)),
@@ -94,7 +95,7 @@ export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions)
         Effect.map((ending) => outcomeOf(ending, answer)),
         Effect.catchTag("AddressRefused", ({ problem }) => Effect.succeed(refused(problem)))
       )
-    })
+    }, ifTraced(Effect.withSpan("Transport.send", {}, { captureStackTrace: false })))
   })
 })
 

@@ -1,6 +1,7 @@
 /** A claimed delivery, from its send until its outcome is stored. */
 import { type Cause, DateTime, Duration, Effect } from "effect"
 import type { Settlement } from "../../WebhookStore.ts"
+import { ifTraced } from "../ifTraced.ts"
 import type { Sendable } from "./Claims.ts"
 import type { Parts } from "./Parts.ts"
 import type { Slot } from "./Slots.ts"
@@ -17,7 +18,9 @@ export const start = (parts: Parts, claimed: Sendable, until: DateTime.Utc): Eff
       Effect.catchCause((cause) =>
         Effect.logError("Failed to store the outcome of a webhook, which is due again when its lease ends", cause)
       ),
-      Effect.withSpan("DeliveryWorker.send", { root: true, attributes: { attempt: claimed.attempt } }),
+      ifTraced(Effect.withSpan("DeliveryWorker.send", { root: true, attributes: { attempt: claimed.attempt } }, {
+        captureStackTrace: false
+      })),
       Effect.annotateLogs({ delivery: claimed.delivery, endpoint: claimed.endpoint.id })
     )
   )
