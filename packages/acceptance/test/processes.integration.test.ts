@@ -93,7 +93,7 @@ describe.concurrent("a server of several processes", { timeout: 600_000 }, () =>
 
   it.live("closes a connection that is passed to a process with the maximum number of connections", () =>
     Effect.gen(function*() {
-      const { server } = yield* startWith({ KINORA_MAX_CONNECTIONS: "16" })
+      const { server } = yield* startWith({ KINORA_MAX_CONNECTIONS: "16", KINORA_MAX_CONNECTIONS_PER_ADDRESS: "16" })
       yield* Effect.repeat(isAccepted(server.baseUrl), { while: Boolean })
       const rejected = yield* Effect.forEach(
         server.processes,

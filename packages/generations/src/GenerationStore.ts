@@ -63,8 +63,8 @@ export interface Ending {
 }
 
 /**
- * Time from the end of a generation until `attemptFiles` returns it. Much longer than a worker that has lost its lease can
- * continue to store files.
+ * Time from the end of a generation until `attemptFiles` returns it. Much longer than a worker continues to store files after
+ * it has lost its lease.
  */
 export const attemptFilesKept: Duration.Duration = Duration.hours(1)
 
@@ -216,10 +216,19 @@ export class GenerationStore extends Context.Service<
       limit: number
     ) => Effect.Effect<ReadonlyArray<AttemptFiles>, StorageError>
 
-    /** Changes when the files of attempts of ended generations are due; `null` if they are deleted. */
+    /** Changes when the files of attempts of ended generations are due. */
     readonly setAttemptFilesDue: (
       ids: ReadonlyArray<GenerationId>,
-      due: DateTime.Utc | null
+      due: DateTime.Utc
+    ) => Effect.Effect<void, StorageError>
+
+    /**
+     * Records that the files of attempts that were due at `now` are deleted. Generations whose files are due later stay as they
+     * are, because a late attempt may have stored files since.
+     */
+    readonly attemptFilesDeleted: (
+      ids: ReadonlyArray<GenerationId>,
+      now: DateTime.Utc
     ) => Effect.Effect<void, StorageError>
 
     /**

@@ -215,7 +215,7 @@ const makeFileSweeps = Effect.fnUntraced(function*(retryAfter: Duration.Input) {
     if (others.length > 0) {
       yield* store.setAttemptFilesDue(others.map(({ id }) => id), DateTime.addDuration(now, retryAfter))
     }
-    if (deleted.length > 0) yield* store.setAttemptFilesDue(deleted.map(({ id }) => id), null)
+    if (deleted.length > 0) yield* store.attemptFilesDeleted(deleted.map(({ id }) => id), now)
     return deleted.length
   })
 

@@ -86,6 +86,7 @@ const layerGenerations: Layer.Layer<GenerationStore, never, MemoryBackend> = Lay
         ),
       attemptFiles: (now, limit) => access(() => attemptFiles(tables, now, limit)),
       setAttemptFilesDue: (ids, due) => access(() => ids.forEach((id) => setAttemptFilesDue(tables, id, due))),
+      attemptFilesDeleted: (ids, now) => access(() => ids.forEach((id) => attemptFilesDeleted(tables, id, now))),
       deleteEnded: (before, limit) => access(() => deleteEnded(tables, before, limit)),
       forget: (account, at, limit) => access(() => forget(tables, account, at, limit)),
       deleteUsage: (day, limit) => access(() => MemoryUsage.deleteBefore(tables.usage, day, limit))
@@ -226,11 +227,14 @@ const attemptFiles = (
     .slice(0, limit)
     .map(([id]) => ({ id, epoch: attempts.get(id)?.at(-1)?.epoch ?? 0, output: generations.get(id)?.output ?? null }))
 
-const setAttemptFilesDue = ({ attemptFilesDue, generations }: Tables, id: GenerationId, due: DateTime.Utc | null) => {
+const setAttemptFilesDue = ({ attemptFilesDue, generations }: Tables, id: GenerationId, due: DateTime.Utc) => {
   const generation = generations.get(id)
-  if (generation === undefined || !isFinal(generation.status)) return
-  if (due === null) attemptFilesDue.delete(id)
-  else attemptFilesDue.set(id, due)
+  if (generation !== undefined && isFinal(generation.status)) attemptFilesDue.set(id, due)
+}
+
+const attemptFilesDeleted = ({ attemptFilesDue }: Tables, id: GenerationId, now: DateTime.Utc) => {
+  const due = attemptFilesDue.get(id)
+  if (due !== undefined && DateTime.isLessThanOrEqualTo(due, now)) attemptFilesDue.delete(id)
 }
 
 const hasNoFiles = ({ attemptFilesDue }: Tables, { id, output }: Generation): boolean =>

@@ -54,6 +54,7 @@ const layerGenerations: Layer.Layer<GenerationStore, never, SqlClient.SqlClient>
       clearOutput: Writes.clearOutput(sql),
       attemptFiles: AttemptFiles.attemptFiles(sql),
       setAttemptFilesDue: AttemptFiles.setAttemptFilesDue(sql),
+      attemptFilesDeleted: AttemptFiles.attemptFilesDeleted(sql),
       deleteEnded: Deletions.deleteEnded(sql),
       forget: Deletions.forget(sql),
       deleteUsage: Deletions.deleteUsage(sql)

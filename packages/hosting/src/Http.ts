@@ -33,7 +33,7 @@ export interface HttpOptions extends OperatorListener.Address {
   readonly connectionsMax?: number | undefined
   /**
    * Maximum number of these per client address (IPv6: per /64). Further ones are closed without a response. Trusted proxies
-   * have no maximum. Default 2,500.
+   * have no maximum. Default: a quarter of `connectionsMax`.
    */
   readonly addressConnectionsMax?: number | undefined
   /**
@@ -92,8 +92,8 @@ export const layerRoutes = (options: InterfaceOptions) =>
 /** The server. `HttpServer.address` is the address of the listener for clients. */
 export const layer = (
   {
-    addressConnectionsMax: addressMax = NodeServer.connectionsMax.address,
     connectionsMax = NodeServer.connectionsMax.clients,
+    addressConnectionsMax: addressMax = Math.ceil(connectionsMax / 4),
     drain = 0,
     grace = graceDefault,
     host,

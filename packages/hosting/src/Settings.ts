@@ -243,7 +243,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     uploads: { uploadsMax: values.uploads_per_account, uploadBytesMax: values.upload_mib_per_account * 1024 ** 2 },
     requestsMax: values.max_requests,
     connectionsMax: values.max_connections,
-    addressConnectionsMax: values.max_connections_per_address,
+    addressConnectionsMax: values.max_connections_per_address ?? Math.ceil(values.max_connections / 4),
     bodyTimeMax: Duration.seconds(values.body_seconds),
     transferRateMin: values.transfer_kib_per_second * 1024,
     responseStallMax: Duration.seconds(values.response_stall_seconds),

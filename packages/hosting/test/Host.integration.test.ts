@@ -90,6 +90,8 @@ it.live("applies the limits of its settings to sweeps and to connections", () =>
       KINORA_PORT: "0",
       KINORA_ADMIN_PORT: "0",
       KINORA_MAX_CONNECTIONS: "16",
+      KINORA_MAX_CONNECTIONS_PER_ADDRESS: "3",
+      KINORA_TRUSTED_PROXIES: "127.0.0.2/32",
       KINORA_SWEEP_SECONDS: "77"
     }
     const settings = yield* Settings.load({ ...yield* makeEnvironment, ...limits })
@@ -110,15 +112,21 @@ it.live("applies the limits of its settings to sweeps and to connections", () =>
     assert.deepStrictEqual(yield* start(Host.layerWorker(settings)), Duration.seconds(77))
 
     const { hostname, port } = new URL(yield* Deferred.await(origin))
-    const open = Effect.acquireRelease(
-      Effect.sync(() => connect(Number(port), hostname)),
-      (socket) => Effect.sync(() => socket.destroy())
-    )
+    const openFrom = (localAddress: string) =>
+      Effect.acquireRelease(
+        Effect.sync(() => connect({ port: Number(port), host: hostname, localAddress })),
+        (socket) => Effect.sync(() => socket.destroy())
+      )
     const use = Effect.fnUntraced(function*(socket: Socket) {
       socket.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
       yield* Effect.promise(() => once(socket, "data"))
     })
-    for (let count = 0; count < 16; count++) yield* use(yield* open)
-    const refused = yield* open
-    assert.strictEqual(yield* Effect.promise(() => text(refused)), "")
+    const refused = Effect.fnUntraced(function*(localAddress: string) {
+      const socket = yield* openFrom(localAddress)
+      assert.strictEqual(yield* Effect.promise(() => text(socket)), "")
+    })
+    for (let count = 0; count < 3; count++) yield* use(yield* openFrom("127.0.0.1"))
+    yield* refused("127.0.0.1")
+    for (let count = 3; count < 16; count++) yield* use(yield* openFrom("127.0.0.2"))
+    yield* refused("127.0.0.2")
   }).pipe(Effect.scoped))

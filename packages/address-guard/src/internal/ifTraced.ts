@@ -2,8 +2,8 @@
 import { Effect, References } from "effect"
 
 /**
- * Applies `withSpan`, which adds a span to an effect, unless `TracerEnabled` is false. Effect also makes spans that no tracer
- * receives, with their stack traces.
+ * Applies `withSpan`, which adds a span to an effect, unless `TracerEnabled` is false. Effect creates a span, with
+ * its stack trace, even if no tracer receives it.
  */
 export const ifTraced =
   <A, E, R, R2>(withSpan: (effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R2>) =>

@@ -13,21 +13,22 @@ export interface AddressLimits {
 }
 
 /** The event of a connection that is closed, with the group of its address. */
-export const rejection = "rejectedAddress"
+export const rejectedEvent = "rejectedAddress"
 
-/** Closes further connections of an address without a response, and emits `rejection`. */
+/** Closes further connections of an address without a response, and emits `rejectedEvent`. */
 export const limit = (server: Server, { max, proxies }: AddressLimits): void => {
   /** The number of open connections by group of addresses. */
   const open = new Map<string, number>()
 
   server.on("connection", (socket: Socket) => {
     const { remoteAddress } = socket
-    if (isIn(proxies, remoteAddress)) return
+    // A socket that is closed already has no address.
+    if (remoteAddress === undefined || isIn(proxies, remoteAddress)) return
     const group = ClientAddress.group(remoteAddress)
     const count = open.get(group) ?? 0
     if (count >= max) {
       socket.destroy()
-      server.emit(rejection, group)
+      server.emit(rejectedEvent, group)
       return
     }
     open.set(group, count + 1)
@@ -43,9 +44,10 @@ export const limit = (server: Server, { max, proxies }: AddressLimits): void => 
 // internal
 // -----------------------------------------------------------------------------
 
-const isIn = (networks: ReadonlyArray<IpNetwork.IpNetwork>, text: string | undefined): boolean => {
-  if (networks.length === 0 || text === undefined) return false
-  const address = NetAddress.ipFromString(text)
+const isIn = (networks: ReadonlyArray<IpNetwork.IpNetwork>, text: string): boolean => {
+  if (networks.length === 0) return false
+  // Without the interface of a link-local address: `fe80::1%eth0`.
+  const address = NetAddress.ipFromString(text.split("%", 1)[0] ?? text)
   return Result.isSuccess(address) &&
     networks.some((network) => IpNetwork.contains(network, NetAddress.toCanonical(address.success)))
 }

@@ -24,8 +24,6 @@ export const times = {
 export const connectionsMax = {
   /** Default. */
   clients: 10_000,
-  /** Default maximum number of these per client address. */
-  address: 2_500,
   operators: 256
 }
 

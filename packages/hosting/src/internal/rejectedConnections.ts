@@ -31,7 +31,7 @@ export const layer = ({ addressMax, listener, server }: RejectedConnectionsOptio
         })
     })
     if (addressMax === undefined) return
-    yield* observe(server, AddressConnections.rejection, {
+    yield* observe(server, AddressConnections.rejectedEvent, {
       count,
       warn: (address) =>
         Effect.logWarning("New connections of an address are closed, because it has the maximum number", {
@@ -45,7 +45,7 @@ export const layer = ({ addressMax, listener, server }: RejectedConnectionsOptio
 // internal
 // -----------------------------------------------------------------------------
 
-/** Counts the events of a server, and warns of the first one in each minute. */
+/** Counts the events of a server. Logs a warning at most once a minute. */
 const observe = Effect.fnUntraced(function*(
   server: Server,
   event: string,

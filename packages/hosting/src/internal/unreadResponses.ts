@@ -1,4 +1,4 @@
-/** Closes connections whose clients do not receive their responses, whose bytes the server would hold. */
+/** Closes connections of clients that do not read their responses, which the server would keep in memory. */
 import { Duration, Effect } from "effect"
 import type { ServerResponse } from "node:http"
 
@@ -12,7 +12,7 @@ export interface ReceivingLimits {
 
 /**
  * Closes the connection of a response that its client receives too slowly. The time begins when the whole response is
- * written. Before that, whoever writes it waits for the client, and limits the time of that.
+ * written. Earlier, its writer waits for the client and limits that wait.
  */
 export const limit = (response: ServerResponse, { rateMin, stallMax }: ReceivingLimits): void => {
   response.once("prefinish", () => {

@@ -219,7 +219,7 @@ const requests: ReadonlyArray<Row> = [
   ],
   [
     "the same per client address (IPv6: per /64), apart from trusted proxies",
-    count(NodeServer.connectionsMax.address),
+    "a quarter of them",
     "max_connections_per_address",
     "the connection is closed without a response"
   ],

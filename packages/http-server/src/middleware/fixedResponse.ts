@@ -20,7 +20,7 @@ export const layer = HttpRouter.middleware(
       const { body } = response
       if (body._tag !== "Uint8Array") return yield* Effect.die(new Error("A fixed response must not be a stream"))
       const etag = `"${(yield* digest.digestHex(Digest.sha256, body.body)).slice(0, 32)}"`
-      // Bytes, which all responses share. Of a text, each response would hold a copy until its client has received it.
+      // All responses share these bytes. A text would be encoded for each and kept until its client has received it.
       const bytes = HttpServerResponse.setBody(response, HttpBody.uint8Array(body.body, body.contentType))
       const plain = HttpServerResponse.setHeaders(bytes, {
         etag,

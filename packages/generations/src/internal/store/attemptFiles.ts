@@ -31,9 +31,18 @@ export const attemptFiles = (sql: SqlClient.SqlClient): Store["attemptFiles"] =>
 export const setAttemptFilesDue = (sql: SqlClient.SqlClient): Store["setAttemptFilesDue"] => (ids, due) =>
   Effect.flatMap(DatabaseTime.hostClock, (clock) =>
     sql`
-    UPDATE generation_job SET attempt_files_due = ${due === null ? null : clock.toDatabase(due)}::timestamptz
+    UPDATE generation_job SET attempt_files_due = ${clock.toDatabase(due)}
     WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))}) AND finished_at IS NOT NULL
   `).pipe(Effect.asVoid, mapSql("GenerationStore.setAttemptFilesDue"))
+
+export const attemptFilesDeleted = (sql: SqlClient.SqlClient): Store["attemptFilesDeleted"] => (ids, now) =>
+  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+    sql`
+    UPDATE generation_job SET attempt_files_due = NULL
+    WHERE id = ANY(${Rows.array("uuid", ids.map(GenerationId.toUuid))}) AND attempt_files_due <= ${
+      clock.toDatabase(now)
+    }
+  `).pipe(Effect.asVoid, mapSql("GenerationStore.attemptFilesDeleted"))
 
 // -----------------------------------------------------------------------------
 // internal

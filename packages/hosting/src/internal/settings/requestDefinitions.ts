@@ -24,10 +24,10 @@ export const requestDefinitions = {
   },
   max_connections_per_address: {
     schema: between(1, 1_000_000),
-    default: "2500",
+    default: undefined,
     expected: "a number of connections from 1 to 1000000",
     about:
-      "Connections that a client address (IPv6: a /64) can have to this process. Further ones are closed without a response. Trusted proxies have no maximum."
+      "Connections that a client address (IPv6: a /64) can have to this process; unset: a quarter of `max_connections`. Further ones are closed without a response. Trusted proxies have no maximum."
   },
   body_seconds: {
     schema: between(1, 280),
@@ -39,7 +39,7 @@ export const requestDefinitions = {
     schema: between(1, 1_000_000),
     default: "16",
     expected: "a number of KiB from 1 to 1000000",
-    about: "KiB per second that a client has to send of a large body, and to receive of a file."
+    about: "KiB per second that a client has to send of a large body, and to receive of a response."
   },
   response_stall_seconds: {
     schema: between(1, 3_600),

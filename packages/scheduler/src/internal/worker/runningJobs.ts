@@ -36,8 +36,8 @@ export interface RunningJobs {
   readonly interrupt: (job: ClaimedJob) => void
 }
 
-/** Creates an empty set with room for `max` jobs. `count`: called with 1 for each job that it adds, and with -1 for each that it removes. */
-export const make = (max: number, count: (change: 1 | -1) => void): RunningJobs => {
+/** Creates an empty set with room for `max` jobs. `onCount`: called with 1 for each job that it adds, and with -1 for each that it removes. */
+export const make = (max: number, onCount: (change: 1 | -1) => void): RunningJobs => {
   const running = new Map<ClaimedJob, RunningJob>()
   const reserved = new Set<JobAddress>()
   const roomLatch = Latch.makeUnsafe(max > 0)
@@ -47,20 +47,20 @@ export const make = (max: number, count: (change: 1 | -1) => void): RunningJobs 
 
   const taken = () => running.size + reserved.size
   const setLatches = () => {
-    set(roomLatch, taken() < max)
-    set(unreservedLatch, reserved.size === 0)
-    set(emptyLatch, taken() === 0)
+    setOpen(roomLatch, taken() < max)
+    setOpen(unreservedLatch, reserved.size === 0)
+    setOpen(emptyLatch, taken() === 0)
   }
   const add = (job: ClaimedJob) => {
     const added: RunningJob = { fiber: undefined, settling: false }
     running.set(job, added)
-    count(1)
+    onCount(1)
     setLatches()
     return added
   }
   const remove = (job: ClaimedJob) => {
     if (!running.delete(job)) return
-    count(-1)
+    onCount(-1)
     setLatches()
     for (const listener of listeners) listener()
   }
@@ -115,4 +115,4 @@ interface RunningJob {
   settling: boolean
 }
 
-const set = (latch: Latch.Latch, isOpen: boolean): void => void (isOpen ? latch.openUnsafe() : latch.closeUnsafe())
+const setOpen = (latch: Latch.Latch, isOpen: boolean): void => void (isOpen ? latch.openUnsafe() : latch.closeUnsafe())

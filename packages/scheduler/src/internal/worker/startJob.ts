@@ -19,7 +19,7 @@ export const makeStartJob = Effect.fnUntraced(
     const { handlers } = settings
     const unitOfWork = yield* UnitOfWork
     const retry = yield* makeRetry
-    // Without a tracer, a span records nothing, and still changes the context of each job twice.
+    // While it is false, a span records nothing, and still changes the context of each job twice.
     const isTraced = yield* References.TracerEnabled
     const endJob = yield* makeEndJob(settings, { ...parts, start: (job) => start(job) })
     const runs = new Map(handlers.map((handler) => [

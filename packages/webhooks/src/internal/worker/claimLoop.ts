@@ -62,8 +62,8 @@ const claimAndStart = Effect.fnUntraced(function*(parts: Parts, asked: ReadonlyA
 })
 
 /**
- * Requests a poll. After an empty claim it comes later: the transaction of another worker may hold the deliveries, which
- * polls return until it ends.
+ * Requests a poll. After an empty claim the poll is delayed, since polls return deliveries that the open transaction of another
+ * worker holds.
  */
 const pollAgain = (parts: Parts, now: DateTime.Utc, isEmpty: boolean) => {
   const poll = Effect.sync(() => parts.dueEndpoints.at(now))
