@@ -41,6 +41,11 @@ export interface HttpOptions extends OperatorListener.Address {
    * is closed, and none of them is handled. Default 32.
    */
   readonly waitingRequestsMax?: number | undefined
+  /**
+   * Maximum number of bytes of written responses that clients have not received yet. Above it, the connections of the client
+   * address that leaves the most are closed. Default 128 MiB.
+   */
+  readonly unreadBytesMax?: number | undefined
   /** The listener for operators. Default `shared`. */
   readonly operator?: OperatorListener.OperatorListener | undefined
   /** How long the server still accepts requests after a stop signal, while `/readyz` returns 503 for load balancers. Default 0. */
@@ -101,6 +106,7 @@ export const layer = (
     onStop = Effect.void,
     operator = "shared",
     port,
+    unreadBytesMax,
     waitingRequestsMax
   }: HttpOptions
 ) =>
@@ -109,7 +115,7 @@ export const layer = (
       connectionsMax,
       address: { max: addressMax, proxies: options.trustedProxies ?? [] },
       waitingMax: waitingRequestsMax,
-      receiving: receivingOf(options)
+      receiving: receivingOf(options, unreadBytesMax)
     })
     const { layerDrain, readiness } = makeDraining(ready, drain)
     const isShared = operator === "shared"
@@ -197,8 +203,10 @@ const withPlans = <A, E, R>(
   Layer.unwrap(Effect.map(CurrentPlanTable, (plans) => routes({ docsDirectory: findReference(), ...options, plans })))
 
 const receivingOf = (
-  { responseStallMax = NodeServer.receiving.stallMax, transferRateMin = NodeServer.receiving.rateMin }: InterfaceOptions
-) => ({ stallMax: responseStallMax, rateMin: transferRateMin })
+  { responseStallMax = NodeServer.receiving.stallMax, transferRateMin = NodeServer.receiving.rateMin }:
+    InterfaceOptions,
+  bytesMax = NodeServer.receiving.bytesMax
+) => ({ stallMax: responseStallMax, rateMin: transferRateMin, bytesMax })
 
 const listening = HttpServer.addressFormattedWith((origin) => Effect.succeed(Option.some(origin)))
 

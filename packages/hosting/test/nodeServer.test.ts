@@ -125,21 +125,41 @@ it.live("drops the requests that wait behind one whose response ends the connect
     assert.strictEqual(yield* Queue.size(started), 0)
   }).pipe(Effect.scoped))
 
-for (const header of ["CONNECT a:1 HTTP/1.1", "GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: websocket"]) {
-  it.live(`closes a connection with a request behind another that has to be its last: ${header.split(" ", 1)[0]}`, () =>
-    Effect.gen(function*() {
-      const { socket } = yield* sendTogether(["GET"])
-      socket.write(`${header}\r\nHost: a:1\r\n\r\n`)
-      assert.strictEqual(yield* Effect.promise(() => text(socket)), "")
-    }).pipe(Effect.scoped))
-}
+it.live("closes a connection with a CONNECT behind another request", () =>
+  Effect.gen(function*() {
+    const { socket } = yield* sendTogether(["GET"])
+    socket.write("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n")
+    assert.strictEqual(yield* Effect.promise(() => text(socket)), "")
+  }).pipe(Effect.scoped))
+
+it.live("closes a connection on which large heads wait", () =>
+  Effect.gen(function*() {
+    const { socket, started } = yield* sendTogether(["GET"])
+    yield* Queue.take(started)
+    const head = `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${"a".repeat(15_000)}\r\n\r\n`
+    socket.write(head.repeat(5))
+    assert.strictEqual(yield* Effect.promise(() => text(socket)), "")
+    assert.strictEqual(yield* Queue.size(started), 0)
+  }).pipe(Effect.scoped))
+
+it.live("handles a request to upgrade like others, and the next one on its connection", () =>
+  Effect.gen(function*() {
+    const { connect } = yield* listen({ connectionsMax: 2 })
+    const socket = connect()
+    const received = text(socket)
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n")
+    yield* Effect.promise(() => once(socket, "data"))
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    assert.strictEqual((yield* Effect.promise(() => received)).match(/^done/gm)?.length, 2)
+  }).pipe(Effect.scoped))
 
 /** More than the buffers of the system hold. */
 const largeBody = Buffer.alloc(32 * 1024 ** 2, "a")
 
 it.live("closes the connection of a client that does not receive its response", () =>
   Effect.gen(function*() {
-    const { socket, started } = yield* sendTogether(["GET", "GET"], { rateMin: 1e12, stallMax: Duration.millis(1) })
+    const receiving = { ...NodeServer.receiving, rateMin: 1e12, stallMax: Duration.millis(1) }
+    const { socket, started } = yield* sendTogether(["GET", "GET"], receiving)
     socket.pause()
     const { response } = yield* Queue.take(started)
     const closed = once(response, "close")
@@ -155,7 +175,8 @@ it.live("closes the connection of a client that does not receive its response", 
 
 it.live("gives a client the time that its response takes at the slowest rate", () =>
   Effect.gen(function*() {
-    const { socket, started } = yield* sendTogether(["GET", "GET"], { rateMin: 1024, stallMax: Duration.zero })
+    const receiving = { ...NodeServer.receiving, rateMin: 1024, stallMax: Duration.zero }
+    const { socket, started } = yield* sendTogether(["GET", "GET"], receiving)
     const { response } = yield* Queue.take(started)
     response.end(largeBody)
     const received = text(socket)
@@ -164,6 +185,30 @@ it.live("gives a client the time that its response takes at the slowest rate", (
     const all = yield* Effect.promise(() => received)
     assert.strictEqual(all.match(/a{1000}/g)?.length, Math.floor(largeBody.length / 1000))
     assert.match(all, /next$/)
+  }).pipe(Effect.scoped))
+
+it.live("closes the oldest response of the address that leaves the most bytes unread", () =>
+  Effect.gen(function*() {
+    const receiving = { ...NodeServer.receiving, bytesMax: 2.5 * largeBody.length }
+    const { connect, server } = yield* listen({ connectionsMax: 9, receiving })
+    const responses = yield* Queue.unbounded<ServerResponse>()
+    server.off("request", respond).on("request", (_request, response) => {
+      Queue.offerUnsafe(responses, response.end(largeBody))
+    })
+    const leave = Effect.fnUntraced(function*(address: string) {
+      const socket = connect(address).on("error", () => {}).pause()
+      socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      const response = yield* Queue.take(responses)
+      return { response, closed: once(response, "close") }
+    })
+    const other = yield* leave("127.0.0.2")
+    const first = yield* leave("127.0.0.1")
+    const second = yield* leave("127.0.0.1")
+    yield* Effect.promise(() => first.closed)
+    assert.isFalse(second.response.destroyed)
+    const third = yield* leave("127.0.0.1")
+    yield* Effect.promise(() => second.closed)
+    assert.deepStrictEqual([other, third].map(({ response }) => response.destroyed), [false, false])
   }).pipe(Effect.scoped))
 
 /** Resolves when the server has accepted a connection of this client. */

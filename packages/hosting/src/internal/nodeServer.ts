@@ -30,10 +30,11 @@ export const connectionsMax = {
 /** Default maximum number of requests of a connection that wait for the responses before. */
 export const waitingMax = 32
 
-/** How slowly clients can receive responses by default. */
+/** How slowly clients can receive responses, and how much, by default. */
 export const receiving: UnreadResponses.ReceivingLimits = {
   rateMin: HttpServerOptions.defaults.transferRateMin,
-  stallMax: HttpServerOptions.defaults.responseStallMax
+  stallMax: HttpServerOptions.defaults.responseStallMax,
+  bytesMax: 128 * 1024 ** 2
 }
 
 /** Options for `make`. */
@@ -64,6 +65,7 @@ export const make = (
   /** Connections on which a request has arrived. */
   const used = new WeakSet<Socket>()
   const responses = new Set<ServerResponse>()
+  const limitUnread = UnreadResponses.make(limits)
   let isEnding = false
 
   if (address !== undefined) AddressConnections.limit(server, address)
@@ -83,7 +85,7 @@ export const make = (
     RequestTarget.normalize(request)
     used.add(request.socket)
     responses.add(response)
-    UnreadResponses.limit(response, limits)
+    limitUnread(response)
     if (isEnding) closeAfter(response)
     response.once("close", () => {
       responses.delete(response)
@@ -93,9 +95,12 @@ export const make = (
   }
   server.on("request", watch)
   server.on("checkContinue", watch)
-  server.on("upgrade", (request) => {
+  // Of Node before 24.9, which ignores `shouldUpgradeCallback`.
+  server.on("upgrade", (request, socket) => {
     RequestTarget.normalize(request)
     used.add(request.socket)
+    // Node has no timers for such a connection, which its client could keep open.
+    socket.once("finish", () => socket.destroy())
   })
   respondToConnect(server)
   // Other expectations are ignored. Node would reject them without the error envelope.
@@ -147,6 +152,8 @@ const optionsOf = ({ check, header, idle }: typeof times): ServerOptions => ({
   requestTimeout: 300_000,
   headersTimeout: header,
   connectionsCheckingInterval: check,
+  // No protocol but HTTP: a request to upgrade is handled like others, as if it had no `Upgrade`.
+  shouldUpgradeCallback: () => false,
   // Node would reject requests without `Host` without the error envelope.
   requireHostHeader: false
 })

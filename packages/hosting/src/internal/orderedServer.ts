@@ -8,6 +8,9 @@
 import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
+/** Maximum number of bytes of the heads of requests that wait on a connection. With more, the connection is closed. */
+export const waitingBytesMax = 64 * 1024
+
 /** Options of an `OrderedServer`. */
 export interface OrderedServerOptions extends ServerOptions {
   /** Maximum number of requests of a connection that wait for the responses before. With a further one, the connection is closed. */
@@ -36,28 +39,31 @@ export class OrderedServer extends Server {
       return true
     }
     if (!ordered.has(event) || !(response instanceof ServerResponse)) return super.emit(event, ...args)
-    return this.#append(line ?? this.#open(socket), socket, response, () => super.emit(event, ...args))
+    return this.#append(line ?? this.#open(socket), request, response, () => super.emit(event, ...args))
   }
 
   #open(socket: Socket): Line {
-    const line: Line = { isBusy: false, waiting: [] }
+    const line: Line = { isBusy: false, waiting: [], bytes: 0 }
     this.#lines.set(socket, line)
     return line
   }
 
-  #append(line: Line, socket: Socket, response: ServerResponse, handle: () => boolean): boolean {
+  #append(line: Line, request: IncomingMessage, response: ServerResponse, handle: () => boolean): boolean {
+    const { socket } = request
     const start = () => {
       line.isBusy = true
       response.once("close", () => {
         line.isBusy = false
         // The response before may have ended the connection.
-        if (socket.writable) line.waiting.shift()?.()
+        if (socket.writable) startNext(line)
         else line.waiting.length = 0
       })
       return handle()
     }
     if (!line.isBusy && line.waiting.length === 0) return start()
-    if (line.waiting.length < this.#waitingMax) line.waiting.push(start)
+    const bytes = headBytesOf(request)
+    line.bytes += bytes
+    if (line.waiting.length < this.#waitingMax && line.bytes <= waitingBytesMax) line.waiting.push({ bytes, start })
     else socket.destroy()
     return true
   }
@@ -71,9 +77,22 @@ export class OrderedServer extends Server {
 interface Line {
   /** Whether a response is not sent yet. */
   isBusy: boolean
-  /** Starts each request that waits for it. */
-  readonly waiting: Array<() => boolean>
+  /** The requests that wait for it, with the bytes of their heads. */
+  readonly waiting: Array<{ readonly bytes: number; readonly start: () => boolean }>
+  /** Bytes of the heads of these. */
+  bytes: number
 }
+
+const startNext = (line: Line): void => {
+  const next = line.waiting.shift()
+  if (next === undefined) return
+  line.bytes -= next.bytes
+  next.start()
+}
+
+/** Returns about how many bytes the head of a request has. */
+const headBytesOf = ({ rawHeaders, url = "" }: IncomingMessage): number =>
+  rawHeaders.reduce((sum, { length }) => sum + length, url.length)
 
 /** Events of requests with a response. `checkExpectation` is missing, because its listener emits `request`. */
 const ordered: ReadonlySet<string> = new Set(["request", "checkContinue"])

@@ -7,6 +7,7 @@ import { Payments } from "@kinora/payments"
 import { Retry } from "@kinora/webhooks"
 import { Duration, Effect } from "effect"
 import * as NodeServer from "../../src/internal/nodeServer.ts"
+import { waitingBytesMax } from "../../src/internal/orderedServer.ts"
 import * as Settings from "../../src/Settings.ts"
 import { code, expectTables, read, type Table } from "./Page.ts"
 
@@ -234,6 +235,11 @@ const requests: ReadonlyArray<Row> = [
     "the connection is closed, and none of them is handled"
   ),
   fixed(
+    "heads of these requests",
+    bytes(waitingBytesMax),
+    "the connection is closed, and none of them is handled"
+  ),
+  fixed(
     "time in which the header of a request arrives",
     seconds(Duration.millis(NodeServer.times.header)),
     "408 `request_timeout`, and the connection is closed"
@@ -244,6 +250,11 @@ const requests: ReadonlyArray<Row> = [
     "the connection is closed"
   ),
   server.responseStallMax,
+  fixed(
+    "written responses that clients have not received yet, of a server",
+    bytes(NodeServer.receiving.bytesMax),
+    "connections of the client address that leaves the most are closed"
+  ),
   fixed(
     "sessions of an API key, of a role of an account, or of an operator",
     "20",
