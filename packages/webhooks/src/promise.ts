@@ -9,15 +9,8 @@
  * `code` if it is refused, and a `StorageFailedError` if the database fails.
  */
 import type { AddressGuardOptions } from "@kinora/address-guard/AddressGuard"
-import {
-  type CallOptions,
-  checkInputs,
-  type Layers,
-  make,
-  type Plain,
-  type Storage,
-  toPlain
-} from "@kinora/persistence/promise"
+import type { CallOptions, Layers, Plain, Storage } from "@kinora/persistence/promise"
+import { checkInputs, make, toPlain } from "@kinora/persistence/promise"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { DateTime, type Duration, Effect, Layer, Redacted, type Schema } from "effect"
 import { type Delivery, DeliveryId, type Send } from "./Delivery.ts"

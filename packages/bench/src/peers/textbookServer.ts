@@ -10,17 +10,7 @@ import type { PoolClient } from "pg"
 import { PgBoss } from "pg-boss"
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible"
 import * as ApiKeys from "./ApiKeys.ts"
-import {
-  cost,
-  type Create,
-  createSchema,
-  findJob,
-  fingerprintOf,
-  idempotencyKeyOf,
-  type JobRow,
-  refuse,
-  sendJob
-} from "./jobRequests.ts"
+import * as JobRequests from "./jobRequests.ts"
 import { limits } from "./Textbook.ts"
 
 const url = process.argv[2] ?? ""
@@ -122,7 +112,7 @@ const charge = async (client: PoolClient, account: string, job: string): Promise
            ORDER BY expires_at FOR UPDATE`,
     values: [account]
   })
-  let open = cost
+  let open = JobRequests.cost
   const parts = lots.flatMap(({ id, remaining }) => {
     const amount = Math.min(open, Number(remaining))
     open -= amount
@@ -152,17 +142,17 @@ const charge = async (client: PoolClient, account: string, job: string): Promise
 }
 
 /** Phase 2: charges, and stores the job, its entry in the queue and its webhook events. */
-const create = (account: string, { model, params }: Create) =>
-  transact(async (client): Promise<JobRow | Refusal> => {
+const create = (account: string, { model, params }: JobRequests.Create) =>
+  transact(async (client): Promise<JobRequests.JobRow | Refusal> => {
     const id = randomUUID()
     const status = await place(client, account)
     if (status instanceof Refusal) return status
     const refusal = await charge(client, account, id)
     if (refusal !== undefined) return refusal
-    const { rows: [row] } = await client.query<JobRow>({
+    const { rows: [row] } = await client.query<JobRequests.JobRow>({
       name: "job",
       text: `INSERT INTO job (id, account, model, status, params, cost) VALUES ($1, $2, $3, $4, $5, $6) RETURNING *`,
-      values: [id, account, model, status, JSON.stringify(params), cost]
+      values: [id, account, model, status, JSON.stringify(params), JobRequests.cost]
     })
     await client.query({
       name: "event",
@@ -188,36 +178,42 @@ const finish = (account: string, key: string, job: string | undefined) =>
   )
 
 const replay = async (reply: FastifyReply, { fingerprint, job }: Claim, account: string, expected: string) => {
-  if (fingerprint !== expected) return refuse(reply, 422, "idempotency_key_reused")
+  if (fingerprint !== expected) return JobRequests.refuse(reply, 422, "idempotency_key_reused")
   return job === null
-    ? refuse(reply, 409, "idempotency_in_progress")
-    : sendJob(reply, 200, await findJob(pool, job, account))
+    ? JobRequests.refuse(reply, 409, "idempotency_in_progress")
+    : JobRequests.sendJob(reply, 200, await JobRequests.findJob(pool, job, account))
 }
 
 const server = fastify()
 
-server.post<{ Body: Create }>("/v1/generations", { schema: createSchema }, async (request, reply) => {
-  const identity = await authenticate(request)
-  if (identity === undefined) return refuse(reply, 401, "unauthorized")
-  const { account, key, status } = identity
-  if (!await hit(reply, requestLimit, key)) return refuse(reply, 429, "rate_limited")
-  if (status !== "active") return refuse(reply, 403, "account_suspended")
-  const idempotencyKey = idempotencyKeyOf(request)
-  const fingerprint = fingerprintOf(request.body)
-  const earlier = await claim(account, idempotencyKey, fingerprint)
-  if (earlier instanceof Refusal) return refuse(reply, earlier.status, earlier.error)
-  if (earlier !== undefined) return replay(reply, earlier, account, fingerprint)
-  const isInLimit = await hit(reply, createLimit, account)
-  const created = isInLimit ? await create(account, request.body) : new Refusal(429, "rate_limited")
-  await finish(account, idempotencyKey, created instanceof Refusal ? undefined : created.id)
-  return created instanceof Refusal ? refuse(reply, created.status, created.error) : sendJob(reply, 201, created)
-})
+server.post<{ Body: JobRequests.Create }>(
+  "/v1/generations",
+  { schema: JobRequests.createSchema },
+  async (request, reply) => {
+    const identity = await authenticate(request)
+    if (identity === undefined) return JobRequests.refuse(reply, 401, "unauthorized")
+    const { account, key, status } = identity
+    if (!await hit(reply, requestLimit, key)) return JobRequests.refuse(reply, 429, "rate_limited")
+    if (status !== "active") return JobRequests.refuse(reply, 403, "account_suspended")
+    const idempotencyKey = JobRequests.idempotencyKeyOf(request)
+    const fingerprint = JobRequests.fingerprintOf(request.body)
+    const earlier = await claim(account, idempotencyKey, fingerprint)
+    if (earlier instanceof Refusal) return JobRequests.refuse(reply, earlier.status, earlier.error)
+    if (earlier !== undefined) return replay(reply, earlier, account, fingerprint)
+    const isInLimit = await hit(reply, createLimit, account)
+    const created = isInLimit ? await create(account, request.body) : new Refusal(429, "rate_limited")
+    await finish(account, idempotencyKey, created instanceof Refusal ? undefined : created.id)
+    return created instanceof Refusal
+      ? JobRequests.refuse(reply, created.status, created.error)
+      : JobRequests.sendJob(reply, 201, created)
+  }
+)
 
 server.get<{ Params: { readonly id: string } }>("/v1/generations/:id", async (request, reply) => {
   const identity = await authenticate(request)
-  if (identity === undefined) return refuse(reply, 401, "unauthorized")
-  if (!await hit(reply, requestLimit, identity.key)) return refuse(reply, 429, "rate_limited")
-  return sendJob(reply, 200, await findJob(pool, request.params.id, identity.account))
+  if (identity === undefined) return JobRequests.refuse(reply, 401, "unauthorized")
+  if (!await hit(reply, requestLimit, identity.key)) return JobRequests.refuse(reply, 429, "rate_limited")
+  return JobRequests.sendJob(reply, 200, await JobRequests.findJob(pool, request.params.id, identity.account))
 })
 
 process.once("SIGTERM", async () => {
