@@ -8,7 +8,7 @@ export interface KeyTerms {
   readonly expiresAt: Option.Option<DateTime.Utc>
   /** The names of the only kinds of requests that the key allows. */
   readonly scopes: Option.Option<ReadonlyArray<string>>
-  /** The networks that contain the addresses of the only clients that can use the key. */
+  /** Networks from which the key can be used. */
   readonly networks: Option.Option<ReadonlyArray<IpNetwork.IpNetwork>>
 }
 

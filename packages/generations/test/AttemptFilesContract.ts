@@ -163,6 +163,54 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         assert.strictEqual(yield* sweepOnce, 1)
       }))
 
+    it.effect("that a late worker announces while the sweep runs are deleted by a later one", () =>
+      Effect.gen(function*() {
+        const blobs = yield* BlobStore.BlobStore
+        const store = yield* GenerationStore
+        const { account, id } = yield* createJob
+        const { lose } = yield* loseAttempt(id)
+        yield* lose
+        yield* Generations.use(({ fail }) => fail(account, id))
+        yield* TestClock.adjust(attemptFilesKept)
+        const later = DateTime.addDuration(yield* DateTime.now, attemptFilesKept)
+        const beside = BlobStore.BlobStore.of({
+          ...blobs,
+          delete: (keys) => Effect.andThen(blobs.delete(keys), Effect.orDie(store.setAttemptFilesDue([id], later)))
+        })
+        const sweep = Layer.build(Layer.fresh(GenerationSweep.layer)).pipe(
+          Effect.provideService(BlobStore.BlobStore, beside),
+          Effect.flatMap((services) => Effect.provide(sweepOnce, services))
+        )
+        assert.strictEqual(yield* sweep, 1)
+        yield* putFile(keyOf(id, 1))
+        yield* TestClock.adjust(attemptFilesKept)
+        assert.strictEqual(yield* sweepOnce, 1)
+        assert.deepStrictEqual(yield* stored([keyOf(id, 1)]), [])
+      }).pipe(Effect.scoped))
+
+    it.effect("keep the row of their job when an account is erased", () =>
+      Effect.gen(function*() {
+        const { forget } = yield* GenerationStore
+        const { account, id } = yield* createJob
+        const { lose } = yield* loseAttempt(id)
+        yield* lose
+        yield* Generations.use(({ fail }) => fail(account, id))
+        assert.strictEqual(yield* forget(account, yield* DateTime.now, 10), 0)
+        yield* TestClock.adjust(attemptFilesKept)
+        assert.strictEqual(yield* sweepOnce, 1)
+        assert.strictEqual(yield* forget(account, yield* DateTime.now, 10), 1)
+      }))
+
+    it.effect("are not expected of a job that has not started", () =>
+      Effect.gen(function*() {
+        const { forget } = yield* GenerationStore
+        const { account, id } = yield* createJob
+        yield* Generations.use(({ fail }) => fail(account, id))
+        assert.strictEqual(yield* forget(account, yield* DateTime.now, 10), 1)
+        yield* TestClock.adjust(attemptFilesKept)
+        assert.strictEqual(yield* sweepOnce, 0)
+      }))
+
     it.effect("of the only attempt are deleted with the result, also if the result does not contain them", () =>
       Effect.gen(function*() {
         const { wait } = yield* Generations

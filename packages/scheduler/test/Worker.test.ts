@@ -12,6 +12,7 @@ import {
   Metric,
   Option,
   Queue,
+  References,
   Result,
   Scope
 } from "effect"
@@ -110,6 +111,26 @@ layer(memory)("Worker", (it) => {
       const { job: id } = yield* scheduler.enqueue(job({ payload: { n: 42 } }))
       assert.strictEqual(yield* outcome, "got 42")
       assert.deepStrictEqual(yield* scheduler.find([id]), [])
+    }))
+
+  it.effect("runs a job in a span without a parent, and in none while tracing is disabled", () =>
+    Effect.gen(function*() {
+      const spanOf = Effect.gen(function*() {
+        const { job, outcome, scheduler } = yield* start(() =>
+          Effect.map(
+            Effect.option(Effect.currentSpan),
+            Option.match({
+              onNone: () => "none",
+              onSome: ({ attributes, name, parent }) =>
+                JSON.stringify([name, Option.isNone(parent), [...attributes.keys()]])
+            })
+          )
+        )
+        yield* scheduler.enqueue(job())
+        return yield* outcome
+      })
+      assert.strictEqual(yield* spanOf, `["Worker.job",true,["kind","attempt"]]`)
+      assert.strictEqual(yield* Effect.provideService(spanOf, References.TracerEnabled, false), "none")
     }))
 
   it.effect("runs as many jobs at the same time as it may, and the others after them", () =>

@@ -9,7 +9,7 @@ import { Context, type DateTime, type Duration, type Effect, type Option } from 
 import type { Identity, Member, MemberId, MemberRole } from "./Member.ts"
 import type { Grant, Reach, Session, SessionId, SignInCode } from "./Session.ts"
 
-/** A session, and the time at which the store has read it. */
+/** A session, and the time at which the store read it. */
 export interface FoundSession {
   readonly session: Session
   readonly at: DateTime.Utc

@@ -75,7 +75,7 @@ const patternOf = (shown: string): RegExp =>
 const urlOf = async ({ stdout }: ChildProcess & { readonly stdout: Readable }): Promise<string> => {
   const [line] = await once(createInterface(stdout), "line")
   const url = /http:\S+/.exec(String(line))?.[0]
-  if (url === undefined) throw new Error(`The server printed "${line}" and not its URL`)
+  if (url === undefined) throw new Error(`The server has to print its URL first, but printed "${line}"`)
   return url
 }
 

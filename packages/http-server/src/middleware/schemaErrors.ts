@@ -11,7 +11,7 @@ export const layer = HttpApiMiddleware.layerSchemaErrorTransform(Envelope, (erro
     case "Body":
     case "ResponseHeaders":
       return Effect.andThen(
-        Effect.logError(`The response of ${endpoint.identifier} does not fit its schema`, error),
+        Effect.logError(`The response of ${endpoint.identifier} does not match its schema`, error),
         internalError
       )
     case "Headers":

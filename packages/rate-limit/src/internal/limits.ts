@@ -51,7 +51,9 @@ export const placedOf = (
   }
   if (algorithm === "tokenBucket") {
     if (limit * length > Buckets.productMax) {
-      throw new TypeError(`A token bucket of ${limit} is too large: times its window in milliseconds it exceeds 2^53`)
+      throw new TypeError(
+        `A token bucket of ${limit} is too large: multiplied by its window in milliseconds, it must not exceed 2^53`
+      )
     }
     return { kind: "bucket", take: { key: `${length}/${key}`, window: { length, parts: 1 }, limit, cost } }
   }

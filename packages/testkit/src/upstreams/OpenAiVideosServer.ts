@@ -1,4 +1,4 @@
-/** A server of the videos API of OpenAI. */
+/** A server with the interface of OpenAI's videos API. */
 import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
 import { json, type Received } from "./Listener.ts"

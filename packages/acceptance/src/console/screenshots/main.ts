@@ -48,7 +48,7 @@ const program = Effect.gen(function*() {
   if (isHelp) return yield* Effect.as(Console.log(help), 0)
   const { path } = Chromium
   if (path === undefined) {
-    return yield* new NoBrowser({ message: "There is no Chromium; .ci/chromium installs Debian's" })
+    return yield* new NoBrowser({ message: "Chromium was not found. Run .ci/chromium, which installs that of Debian" })
   }
   const host = yield* ConsoleHost.start({ databaseUrl: "", models: Scene.models }).pipe(Effect.orDie)
   const browser = yield* Effect.acquireRelease(

@@ -51,7 +51,7 @@ export const deleteUsage = (sql: SqlClient.SqlClient): Store["deleteUsage"] => (
     (rows, byKey) => rows.length + byKey.length
   ).pipe(mapSql("GenerationStore.deleteUsage"))
 
-/** A statement of `deleteUsage`. */
+/** Returns the statement that deletes the old rows of one table of usage. */
 export const usageDeletion = (
   sql: SqlClient.SqlClient,
   table: "generation_usage" | "generation_key_usage",

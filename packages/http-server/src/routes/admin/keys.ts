@@ -12,7 +12,7 @@ import * as KeyBudget from "../../wire/keyBudget.ts"
 import { shownOnce } from "../../wire/shownOnce.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
-/** The handlers. */
+/** The handlers of the operator endpoints for API keys. */
 export const layer = EndpointGroup.make(AdminApi, "keys", function*(handlers) {
   const accounts = yield* Accounts.Accounts
   const checkModels = yield* makeCheckModels

@@ -1,6 +1,6 @@
 /** Classes of errors that promise APIs throw, of which each contains a copy. */
 
-/** Returns the mark of the instances of a class and of its copies. */
+/** Returns the symbol that marks the instances of a class, and those of other copies of the class. */
 export const brandOf = (name: string): symbol => Symbol.for(`@kinora/persistence/${name}`)
 
 /** Returns whether a value is an instance of the class `copied` or of a copy. A class that extends it has only its own instances. */

@@ -19,7 +19,8 @@ export const apply = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, chang
     handed: undefined
   }
   if ((yield* Delays.retry(sql, retried, yield* DatabaseTime.now)) !== retried.length) return yield* stale
-  // Before others are inserted, since a new job may have the id of an ended one. Otherwise with the counters, in one round trip.
+  // A new job may have the id of an ended one, so that one is deleted before. Without new jobs, it is deleted with the update of
+  // the counters, in one round trip.
   const isFirst = ended.length > 0 && enqueued.length + delayed.length > 0
   if (slot === undefined && !isFirst && isUnread(changes)) {
     yield* writeUnread(sql, changes, yield* DatabaseTime.now)

@@ -26,7 +26,7 @@ export const forgetTests = (test: Register): void => {
       yield* other.send(others.id)
       assert.strictEqual((yield* webhooks.sends(own.account, kept.id)).length, 5)
 
-      // 2 and 5 deliveries, 5 lines and 2 endpoints, of which a store may have deleted the removed one before.
+      // 7 deliveries, 5 lines and 2 endpoints. A store may have deleted the removed endpoint before.
       const count = yield* webhooks.forget({ account: own.account, limit: 2 })
       assert.include([13, 14], count)
       assert.strictEqual(yield* webhooks.forget({ account: own.account }), 0)
