@@ -30,6 +30,19 @@ it("every README lists all modules of its index with all their names, and the na
   assert.deepStrictEqual(missing, [])
 })
 
+it.each(["ledger", "scheduler"])("%s exports at most 40 names from the modules of its index", async (name) => {
+  const directory = join(root, "packages", name, "src")
+  const index = await readFile(join(directory, "index.ts"), "utf8")
+  const names = await Promise.all(
+    Array.from(
+      index.matchAll(/^export \* as \w+ from "\.\/(.+)"$/gm),
+      async ([, path = ""]) => namesIn(await readFile(join(directory, path), "utf8"))
+    )
+  )
+  assert.isAtMost(names.flat().length, 40)
+  assert.isAtLeast(names.flat().length, 30)
+})
+
 /** An exported name. Classes of reasons need not be listed one by one. */
 interface Exported {
   readonly name: string
