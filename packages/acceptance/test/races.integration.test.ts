@@ -153,7 +153,8 @@ const assertBooks = Effect.fnUntraced(function*(account: Books.TestAccount, expe
 
 const startHosts = Effect.gen(function*() {
   const site = yield* makeSite("Postgres", models)
-  const environment = { ...site.environment, KINORA_WORKERS: "0" }
+  // The requests of an account arrive at the same time.
+  const environment = { ...site.environment, KINORA_WORKERS: "0", KINORA_MAX_REQUESTS: "1000" }
   const servers = yield* Effect.all([Program.startServer(environment), Program.startServer(environment)], {
     concurrency: 2
   })

@@ -38,7 +38,7 @@ export interface HttpServerOptions {
   /**
    * Requests that this process handles at the same time, without those whose time does not
    * count. Further ones get 503 immediately, except for `/healthz`, `/readyz` and
-   * `/metrics`. Default 512.
+   * `/metrics`. An account can have as many of them as are free, so at most half. Default 512.
    */
   readonly requestsMax: number
   /**

@@ -213,6 +213,12 @@ const requests: ReadonlyArray<Row> = [
   server.requestTime,
   server.requestsMax,
   [
+    "of these, requests of one account",
+    "as many as are free, so at most half",
+    "max_requests",
+    "503 `unavailable`"
+  ],
+  [
     "connections of clients that a server keeps open",
     count(NodeServer.connectionsMax.clients),
     "max_connections",

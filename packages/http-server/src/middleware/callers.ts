@@ -1,4 +1,4 @@
-/** Checks of callers after they are authenticated: the limit of their requests, and the terms of their key. */
+/** Checks of callers after they are authenticated: the limits of their requests, and the terms of their key. */
 import { KeyTerms } from "@kinora/accounts"
 import { make, refuse } from "@kinora/http-api/ApiError"
 import type { RateLimit } from "@kinora/rate-limit"
@@ -6,10 +6,17 @@ import { DateTime, Effect, Option } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import type { Caller, RequestState } from "./currentRequest.ts"
 import { callerRequests, rateLimited } from "./rateLimits.ts"
+import * as RequestBudget from "./requestBudget.ts"
 
-/** Makes the function that counts a request against the limit of its caller, and checks whether the caller may send it. */
+/** Makes the function that counts a request against the limits of its caller, and checks whether the caller may send it. */
 export const makeCheck = (rateLimit: RateLimit.RateLimit["Service"], options: HttpServerOptions) =>
   Effect.fnUntraced(function*(caller: Caller, state: RequestState, scope: KeyTerms.Scope | undefined) {
+    // Before the first statement, which can be what the requests of an account wait for. An operator who views the account
+    // takes none of its places.
+    if (caller.isView !== true && !state.budget.claim(caller.account.id)) {
+      state.budget = RequestBudget.exhausted
+      return yield* tooManyAtOnce
+    }
     const verdict = yield* rateLimit.hit(callerRequests(caller, options))
     state.limit = verdict
     if (!verdict.accepted) return yield* rateLimited("key", verdict, null)
@@ -42,5 +49,8 @@ export const makeCheckSession = (rateLimit: RateLimit.RateLimit["Service"], opti
 // internal
 // -----------------------------------------------------------------------------
 
+const tooManyAtOnce = refuse("unavailable", {
+  message: "The service handles too many requests of the account; retry shortly."
+})
 const accountSuspended = refuse("account_suspended")
 const addressNotAllowed = refuse("address_not_allowed")

@@ -1,6 +1,9 @@
 /**
  * Bounds the time in which a request gets its response, and how many requests are handled at the same time.
  *
+ * An account can hold as many places as are free: half of them alone, a third beside one other account that sends as many
+ * requests as it can. So places are left for requests of the other accounts, however many accounts do so.
+ *
  * Time is counted in intervals of one shared timer, so that a request does not run out of time because the process was
  * suspended or busy while a response that it needs arrived.
  */
@@ -20,23 +23,52 @@ export interface RequestBudget {
   ) => Effect.Effect<A | B, E, R>
   /** Runs an effect that may take longer, such as a long poll. Its time does not count. */
   readonly paused: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /**
+   * Counts the place of the request as one of this account. Returns `false` if the account holds as many places as are
+   * free. The first call counts; later ones change nothing.
+   */
+  readonly claim: (account: string) => boolean
 }
 
 /** A budget without a limit. */
-export const unlimited: RequestBudget = { within: (effect) => effect, paused: (effect) => effect }
+export const unlimited: RequestBudget = { within: (effect) => effect, paused: (effect) => effect, claim: () => true }
 
 /** A budget that is used up. */
-export const exhausted: RequestBudget = { within: (_, late) => late, paused: (effect) => effect }
+export const exhausted: RequestBudget = { within: (_, late) => late, paused: (effect) => effect, claim: () => true }
 
 /** Makes the function that runs requests within their budgets. Its timer runs until the scope closes. */
 export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: HttpServerOptions) {
   /** The requests whose time counts. */
   const active = yield* SharedTimer.make(Duration.divideUnsafe(requestTime, intervals))
+  /** The number of these that each account has. */
+  const byAccount = new Map<string, number>()
 
-  const start = (spending: Spending) => {
-    if (!spending.isEnded) active.add(spending)
+  const count = ({ account }: Spending, change: 1 | -1) => {
+    if (account === undefined) return
+    const held = (byAccount.get(account) ?? 0) + change
+    if (held === 0) byAccount.delete(account)
+    else byAccount.set(account, held)
   }
-  const stop = (spending: Spending) => active.delete(spending)
+  const start = (spending: Spending) => {
+    if (spending.isEnded || spending.isActive) return
+    spending.isActive = true
+    active.add(spending)
+    count(spending, 1)
+  }
+  const stop = (spending: Spending) => {
+    if (!spending.isActive) return
+    spending.isActive = false
+    active.delete(spending)
+    count(spending, -1)
+  }
+  const claim = (spending: Spending, account: string): boolean => {
+    if (spending.account !== undefined) return true
+    const held = byAccount.get(account) ?? 0
+    if (held > 0 && held >= requestsMax - active.size()) return false
+    spending.account = account
+    if (spending.isActive) byAccount.set(account, held + 1)
+    return true
+  }
 
   const budgetOf = (spending: Spending): RequestBudget => ({
     within: (effect, late) => within(spending, effect, late),
@@ -44,7 +76,8 @@ export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: Ht
       Effect.suspend(() => {
         stop(spending)
         return Effect.ensuring(effect, Effect.sync(() => start(spending)))
-      })
+      }),
+    claim: (account) => claim(spending, account)
   })
 
   /** Runs a request with a budget, or `overloaded` if too many are handled. */
@@ -72,6 +105,10 @@ class Spending implements SharedTimer.Member {
   readonly #stop: () => void
   #used = 0
   #onLate: (() => void) | undefined
+  /** The account that sent the request, once it is known. */
+  account: string | undefined
+  /** Whether its time counts. */
+  isActive = false
   isLate = false
   isEnded = false
 
