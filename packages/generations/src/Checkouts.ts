@@ -31,6 +31,9 @@ export type Failure = AccountsError | PaymentsError | StorageError
 
 /** Payments of customers for their balance. */
 export class Checkouts extends Context.Service<Checkouts, {
+  /** Whether a payment provider is configured. Without one, `start` and `receive` fail with `PaymentsDisabled`. */
+  readonly isEnabled: boolean
+
   /** Records an open payment in the caller's unit of work. Fails for a deleted account. Call `start` after the unit. */
   readonly reserve: (account: AccountId, cents: number) => Effect.Effect<Payment, Failure>
 
@@ -73,6 +76,8 @@ export const layer: Layer.Layer<Checkouts, never, Requirements> = Layer.effect(
     })
 
     return Checkouts.of({
+      isEnabled: payments.isEnabled,
+
       reserve: Effect.fn("Checkouts.reserve")(function*(id: AccountId, cents: number) {
         yield* notDeleted(yield* accounts.get(id))
         return yield* payments.reserve({ account: id, cents })

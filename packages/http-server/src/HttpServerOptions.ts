@@ -31,8 +31,8 @@ export interface DiskSpace {
 export interface HttpServerOptions {
   /**
    * Time until the head of a response. Afterwards the response is 503. Not counted: waiting
-   * for a job, receiving and parsing a large body, receiving an upload, decoding and
-   * moderating images. Default 5 seconds.
+   * for a job, receiving a body, parsing a large one, decoding and moderating images.
+   * Default 5 seconds.
    */
   readonly requestTime: Duration.Duration
   /**
@@ -121,6 +121,14 @@ export interface HttpServerOptions {
    */
   readonly bodiesBytesMax: number
   /**
+   * Bytes of all other request bodies that arrive at this process at the same time: of
+   * authenticated requests, at most a quarter of them of one account or operator, and as
+   * many of other requests, at most a quarter of them from one client address (IPv6: from
+   * one /64). Each body counts with its declared length, or else with the most that it can
+   * have, and with at least 16 KiB. Further requests wait for `crowdedWait`. Default 16 MiB.
+   */
+  readonly smallBodiesBytesMax: number
+  /**
    * Time in which a body that creates a job has to arrive. Afterwards the response is 408.
    * Default 30 seconds.
    */
@@ -130,7 +138,10 @@ export interface HttpServerOptions {
    * upload, and to receive of a response. Default 16 KiB.
    */
   readonly transferRateMin: number
-  /** How long a client can fall behind this rate with a body before the response is 408. Default 10 seconds. */
+  /**
+   * How long a client can fall behind this rate with a body, and the time in which any
+   * other body has to arrive, before the response is 408. Default 10 seconds.
+   */
   readonly bodyStallMax: Duration.Duration
   /** How long a client can fall behind this rate with a response before its connection is closed. Default 30 seconds. */
   readonly responseStallMax: Duration.Duration
@@ -211,6 +222,7 @@ export const defaults: HttpServerOptions = {
   bodyBytesMax: 1024 * 1024,
   bodyStructureMax: 16 * 1024,
   bodiesBytesMax: 256 * 1024 * 1024,
+  smallBodiesBytesMax: 16 * 1024 * 1024,
   bodyTimeMax: Duration.seconds(30),
   transferRateMin: 16 * 1024,
   bodyStallMax: Duration.seconds(10),

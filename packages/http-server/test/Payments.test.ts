@@ -226,6 +226,7 @@ it.effect("ignores checkouts of other programs, and rejects events that it canno
 it.effect("responds with 503 if the database fails, so that Stripe sends the webhook again", () =>
   Effect.gen(function*() {
     const failing = Layer.mock(Checkouts.Checkouts)({
+      isEnabled: true,
       receive: () => new StorageError({ operation: "test", reason: "unavailable", cause: undefined })
     })
     const send = yield* Effect.provide(Host.start(), failing)

@@ -38,6 +38,9 @@ export type Failure = PaymentsError.PaymentsError | StorageError.StorageError
 
 /** Opens, settles and lists payments. */
 export class Payments extends Context.Service<Payments, {
+  /** Whether a provider is configured. Without one, its calls fail with `PaymentsDisabled`. */
+  readonly isEnabled: boolean
+
   /**
    * Records an open payment without a checkout, in the caller's unit of work. Call `start` after the unit, since it calls
    * the provider. A payment that is not started fails after 10 minutes.
@@ -110,6 +113,8 @@ const make = Effect.fnUntraced(function*(options: PaymentsOptions) {
   )
 
   return Payments.of({
+    isEnabled: provider.name !== undefined,
+
     reserve: makeReserve(store, provider, atomically, random, options),
 
     start: makeStart(store, provider, settle),

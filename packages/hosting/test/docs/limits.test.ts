@@ -54,13 +54,13 @@ const fixed = (what: string, limit: string, whenExceeded: string): Row => [what,
 /** The limits of the HTTP server, by option. */
 const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions, NoLimit>, Row>> = {
   requestTime: [
-    "time for a request, without the waits that this page lists and without large bodies and images",
+    "time for a request, without the waits that this page lists and without bodies and images",
     seconds(defaults.requestTime),
     "request_seconds",
     "503 `unavailable`"
   ],
   requestsMax: [
-    "requests that a server handles at a time, without those that wait",
+    "requests that a server handles at a time, without those that wait or whose body arrives",
     String(defaults.requestsMax),
     "max_requests",
     "503 `unavailable`"
@@ -119,8 +119,14 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
   uploadBytesMax: fixed("uploaded image", bytes(defaults.uploadBytesMax), "413 `payload_too_large`"),
   bodyBytesMax: fixed("any other body", bytes(defaults.bodyBytesMax), "413 `payload_too_large`"),
   bodiesBytesMax: fixed(
-    "bodies that a server holds at a time, a quarter of it per account",
+    "bodies that create a job and uploads that a server holds at a time, a quarter of it per account",
     bytes(defaults.bodiesBytesMax),
+    "503 `unavailable`"
+  ),
+  smallBodiesBytesMax: fixed(
+    "all other bodies that arrive at a server at a time, each with at least 16 KiB, a quarter of it per account or " +
+      "operator, or per client address without authentication",
+    `${bytes(defaults.smallBodiesBytesMax)} with authentication, and as much without`,
     "503 `unavailable`"
   ),
   crowdedWait: fixed(
@@ -141,7 +147,7 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     "408 `request_timeout`"
   ],
   bodyStallMax: fixed(
-    "time for which a client can fall behind this rate",
+    "time for which a client can fall behind this rate, and in which any other body arrives",
     seconds(defaults.bodyStallMax),
     "408 `request_timeout`"
   ),
@@ -314,6 +320,7 @@ const bodies: ReadonlyArray<Row> = [
   server.uploadBytesMax,
   server.bodyBytesMax,
   server.bodiesBytesMax,
+  server.smallBodiesBytesMax,
   server.uploadsMax,
   server.crowdedWait,
   server.bodyTimeMax,

@@ -4,14 +4,14 @@ import { refuse } from "@kinora/http-api/ApiError"
 import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
 import { Operators } from "@kinora/operators"
 import { RateLimit } from "@kinora/rate-limit"
-import { ByteSize, Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { Digest, Mac } from "effect/crypto"
-import { HttpIncomingMessage } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as Changes from "./changes.ts"
 import { currentRequest, type RequestState } from "./currentRequest.ts"
 import { makeCountFailure } from "./rateLimits.ts"
 import { unavailable } from "./refusals.ts"
+import * as RequestBodies from "./requestBodies.ts"
 import * as SessionCookie from "./sessionCookie.ts"
 import * as SessionOwner from "./sessionOwner.ts"
 
@@ -60,9 +60,10 @@ export const layer = (options: HttpServerOptions, token: Redacted.Redacted) =>
             : yield* authenticate(credential)
           const { role = "owner" } = RequestPolicy.of(endpoint)
           if (!RequestPolicy.permits(held, role)) return yield* refuse("role_missing", { details: { role } })
-          return yield* provideAuditing(app, { actor, role: held }).pipe(
-            Effect.provideService(CurrentOperator, { actor, role: held }),
-            Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(options.bodyBytesMax))
+          const { bodyBytesMax } = options
+          const limited = RequestBodies.limitSmall(app, state, { bodyBytesMax, endpoint, owner: actor })
+          return yield* provideAuditing(limited, { actor, role: held }).pipe(
+            Effect.provideService(CurrentOperator, { actor, role: held })
           )
         })
       }

@@ -4,8 +4,7 @@ import { refuse } from "@kinora/http-api/ApiError"
 import * as RequestPolicy from "@kinora/http-api/RequestPolicy"
 import { RateLimit } from "@kinora/rate-limit"
 import { Session } from "@kinora/sessions"
-import { ByteSize, Context, Effect, Layer } from "effect"
-import { HttpIncomingMessage } from "effect/http"
+import { Context, Effect, Layer } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { bearerOf, makeCheckKey } from "./authentication.ts"
@@ -14,6 +13,7 @@ import * as Changes from "./changes.ts"
 import { type Caller, CurrentIdentity, currentIdentity, currentRequest, type RequestState } from "./currentRequest.ts"
 import { makeCountFailure, rateLimited, sessionRequests } from "./rateLimits.ts"
 import { unavailable } from "./refusals.ts"
+import * as RequestBodies from "./requestBodies.ts"
 import * as SessionCookie from "./sessionCookie.ts"
 import * as SessionOwner from "./sessionOwner.ts"
 
@@ -22,17 +22,19 @@ export const layer = (options: HttpServerOptions) =>
   Layer.effect(
     ConsoleAuth,
     Effect.gen(function*() {
+      const { bodyBytesMax } = options
       const authenticate = yield* makeAuthenticate(options)
       const provideAuditing = yield* Changes.makeProvide
 
       return {
         session: Effect.fnUntraced(function*(app, { endpoint }) {
-          const owned = yield* authenticate(yield* currentRequest, endpoint)
-          return yield* provideAuditing(app, authorOf(owned.session.grant, owned.owner)).pipe(
+          const state = yield* currentRequest
+          const owned = yield* authenticate(state, endpoint)
+          const limited = RequestBodies.limitSmall(app, state, { bodyBytesMax, endpoint, owner: ownerOf(owned) })
+          return yield* provideAuditing(limited, authorOf(owned.session.grant, owned.owner)).pipe(
             Effect.provideService(CurrentConsoleSession, toContract(owned)),
             Effect.provideService(CurrentSession, owned.session),
-            Effect.provideService(CurrentIdentity, SessionOwner.callerOf(owned)),
-            limited(options)
+            Effect.provideService(CurrentIdentity, SessionOwner.callerOf(owned))
           )
         })
       }
@@ -47,6 +49,7 @@ export const layerWithKey = (options: HttpServerOptions) =>
   Layer.effect(
     ConsoleKeyAuth,
     Effect.gen(function*() {
+      const { bodyBytesMax } = options
       const authenticate = yield* makeAuthenticate(options)
       const { checkKey, countFailure } = yield* makeCheckKey(options)
       const provideAuditing = yield* Changes.makeProvide
@@ -58,9 +61,9 @@ export const layerWithKey = (options: HttpServerOptions) =>
           const { authorization } = state.request.headers
           if (authorization === undefined) {
             const owned = yield* authenticate(state, endpoint)
-            return yield* provideAuditing(app, authorOf(owned.session.grant, owned.owner)).pipe(
-              Effect.provideService(CurrentIdentity, SessionOwner.callerOf(owned)),
-              limited(options)
+            const limited = RequestBodies.limitSmall(app, state, { bodyBytesMax, endpoint, owner: ownerOf(owned) })
+            return yield* provideAuditing(limited, authorOf(owned.session.grant, owned.owner)).pipe(
+              Effect.provideService(CurrentIdentity, SessionOwner.callerOf(owned))
             )
           }
           const credential = bearerOf(authorization)
@@ -71,9 +74,9 @@ export const layerWithKey = (options: HttpServerOptions) =>
             yield* countFailure(state)
             return yield* refuse("unauthorized")
           }
-          return yield* provideAuditing(app, authorWithKey(caller)).pipe(
-            Effect.provideService(CurrentIdentity, caller),
-            limited(options)
+          const limited = RequestBodies.limitSmall(app, state, { bodyBytesMax, endpoint, owner: caller.account.id })
+          return yield* provideAuditing(limited, authorWithKey(caller)).pipe(
+            Effect.provideService(CurrentIdentity, caller)
           )
         })
       }
@@ -84,9 +87,11 @@ export const layerWithKey = (options: HttpServerOptions) =>
 export const layerSameOrigin = (options: HttpServerOptions) =>
   Layer.succeed(
     SameOrigin,
-    Effect.fnUntraced(function*(app) {
-      if (!SessionCookie.isPermitted(yield* currentRequest, options)) return yield* refuse("cross_origin")
-      return yield* limited(options)(app)
+    Effect.fnUntraced(function*(app, { endpoint }) {
+      const state = yield* currentRequest
+      if (!SessionCookie.isPermitted(state, options)) return yield* refuse("cross_origin")
+      const { bodyBytesMax } = options
+      return yield* RequestBodies.limitSmall(app, state, { bodyBytesMax, endpoint, owner: undefined })
     })
   )
 
@@ -177,9 +182,9 @@ const makeAuthenticate = Effect.fnUntraced(function*(options: HttpServerOptions)
   )
 })
 
-/** Limits the body of a request. */
-const limited = ({ bodyBytesMax }: HttpServerOptions) =>
-  Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax))
+/** The account or the operator whose part of the bodies a session uses. */
+const ownerOf = (owned: SessionOwner.Owned): string =>
+  owned.owner._tag === "Operator" ? owned.owner.actor : owned.owner.caller.account.id
 
 const isPermitted = (
   access: RequestPolicy.ConsoleAccess,

@@ -7,6 +7,7 @@ import { Context, Effect, Option, type Random } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import * as BodyIntake from "./bodyIntake.ts"
 import { type RequestBudget, unlimited } from "./requestBudget.ts"
+import type { SmallBodies } from "./smallBodies.ts"
 
 /** A request and what its response reports about it. One per request. */
 export class RequestState {
@@ -25,11 +26,18 @@ export class RequestState {
   body: BodyIntake.BodyIntake
   /** The value of its body, if a JSON body was read that can be large. */
   json: { readonly value: unknown } | "Malformed" | undefined
+  /** Receives its body, if that is small. */
+  readonly smallBodies: SmallBodies
   /** Ends the response while it is sent, as if the client had disconnected. */
   readonly close: () => void
   #origin: string | undefined
 
-  constructor(request: HttpServerRequest.HttpServerRequest, id: string, close: () => void) {
+  constructor(
+    request: HttpServerRequest.HttpServerRequest,
+    id: string,
+    smallBodies: SmallBodies,
+    close: () => void
+  ) {
     this.request = request
     this.id = id
     this.limit = undefined
@@ -38,6 +46,7 @@ export class RequestState {
     this.rejection = undefined
     this.body = BodyIntake.unlimited
     this.json = undefined
+    this.smallBodies = smallBodies
     this.close = close
   }
 

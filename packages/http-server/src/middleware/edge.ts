@@ -4,7 +4,7 @@
  */
 import * as StorageError from "@kinora/persistence/StorageError"
 import { RateLimit } from "@kinora/rate-limit"
-import { Cause, Clock, Context, Effect, Random, References, Scope, Tracer } from "effect"
+import { Cause, Clock, Context, Effect, type Fiber, Random, References, Scope, Tracer } from "effect"
 import {
   type FindMyWay,
   HttpMiddleware,
@@ -24,6 +24,7 @@ import { describe, failedAuthentications, readLimit } from "./rateLimits.ts"
 import * as RequestBudget from "./requestBudget.ts"
 import * as ResponseStream from "./responseStream.ts"
 import { unknownRoute } from "./routeTable.ts"
+import * as SmallBodies from "./smallBodies.ts"
 import * as Transfers from "./transfers.ts"
 import * as Unrouted from "./unrouted.ts"
 
@@ -40,20 +41,17 @@ export const layer = <R = never>(
       Effect.all([
         RateLimit.RateLimit,
         RequestBudget.make(options),
+        SmallBodies.make(options),
         Transfers.make,
         Unrouted.make(options),
         Compression.make,
         makeDirect
       ]),
-      ([rateLimit, budgeted, transfers, completed, compress, direct]) => (app) => {
+      ([rateLimit, budgeted, smallBodies, transfers, completed, compress, direct]) => (app) => {
         const cors = Cors.make(options)
         const handled = Effect.withFiber((fiber) => {
-          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const state = new RequestState(
-            request,
-            requestId(request.headers["x-request-id"], fiber.getRef(Random.Random)),
-            () => fiber.interruptUnsafe(fiber.id, HttpServerError.ClientAbort.annotation)
-          )
+          const state = stateOf(fiber, smallBodies)
+          const { request } = state
           const { found, params, route } = findRoute(routes, request)
           const clock = fiber.getRef(Clock.Clock)
           const measured = new Measured(fiber.context, clock, route.seriesOf(request.method))
@@ -103,6 +101,17 @@ export const layer = <R = never>(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Makes the state of the request that a fiber handles. */
+const stateOf = (fiber: Fiber.Fiber<unknown, unknown>, smallBodies: SmallBodies.SmallBodies): RequestState => {
+  const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+  return new RequestState(
+    request,
+    requestId(request.headers["x-request-id"], fiber.getRef(Random.Random)),
+    smallBodies,
+    () => fiber.interruptUnsafe(fiber.id, HttpServerError.ClientAbort.annotation)
+  )
+}
 
 /** Makes the function that adds the state of a request. Each change of the context costs time, so both parts are added at once. */
 const contextOf = (state: RequestState) => (context: RequestContext): RequestContext =>

@@ -12,7 +12,7 @@ import { mediaType } from "../wire/mediaType.ts"
 import * as Pieces from "../wire/pieces.ts"
 import { multipartOverheadMax } from "../wire/uploadBody.ts"
 import * as BodyIntake from "./bodyIntake.ts"
-import { currentRequest, untimed } from "./currentRequest.ts"
+import { currentRequest, type RequestState, untimed } from "./currentRequest.ts"
 import { Share } from "./share.ts"
 import * as Transfers from "./transfers.ts"
 
@@ -81,6 +81,47 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   }
 })
 
+/**
+ * Limits the body of an endpoint of operators or of the console. If the endpoint reads one, the handler runs after it has
+ * arrived. `owner`: the account or the operator, or `undefined` without authentication.
+ */
+export const limitSmall = <E, R>(
+  app: App<E, R>,
+  state: RequestState,
+  { bodyBytesMax, endpoint, owner }: {
+    readonly bodyBytesMax: number
+    readonly endpoint: HttpApiEndpoint.Top
+    readonly owner: string | undefined
+  }
+): App<E, R> =>
+  // The framework reads no other media type.
+  RequestPolicy.of(endpoint).body === "json" && isJsonRequest(state.request)
+    ? received(app, state, { bytesMax: bodyBytesMax, owner })
+    : Effect.provideService(app, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax))
+
+/** Runs the handler of a request after its body has arrived, so that the handler reads it without waiting. See `limitSmall`. */
+export const received = <E, R>(
+  app: App<E, R>,
+  state: RequestState,
+  { bytesMax, owner }: { readonly bytesMax: number; readonly owner: string | undefined }
+): App<E, R> => {
+  const { request } = state
+  const bytes = declaredLength(request) ?? bytesMax
+  if (bytes > bytesMax) return Effect.succeed(tooLarge(bytesMax))
+  const receive = Effect.orDie(state.smallBodies.receive(request, {
+    owner: owner ?? state.clientGroup,
+    isAuthenticated: owner !== undefined,
+    bytes,
+    onTooSlow: () => {
+      state.rejection = tooSlow
+    }
+  }))
+  return Effect.flatMap(
+    state.budget.paused(receive),
+    (isReceived) => isReceived ? app : Effect.succeed(crowded)
+  ).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bytesMax)))
+}
+
 /** Returns the length of the body by its header, or `undefined` without a valid one. */
 export const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest): number | undefined => {
   const length = headers["content-length"]
@@ -93,7 +134,7 @@ export const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest)
 
 /**
  * Bodies up to this declared length count as held when they have arrived, so that they need no stream, which costs more
- * than the rest of a small request. The number of requests limits what they hold before.
+ * than the rest of a small request. The number of connections limits what they hold before.
  */
 const smallBodyMax = 16 * 1024
 
@@ -189,5 +230,5 @@ const tooSlow = errorResponse("request_timeout")
 const rejections = { Crowded: () => crowded, TooLarge: tooLarge }
 
 const crowded = closing(errorResponse("unavailable", {
-  message: "The service is reading too many large request bodies; retry shortly."
+  message: "The service is reading too many request bodies; retry shortly."
 }))

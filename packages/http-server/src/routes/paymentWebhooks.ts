@@ -4,14 +4,15 @@
  */
 import { Checkouts } from "@kinora/generations"
 import type { AnyApiError } from "@kinora/http-api/ApiError"
+import { PaymentProvider } from "@kinora/payments"
 import { RateLimit } from "@kinora/rate-limit"
-import { ByteSize, Effect, Layer } from "effect"
-import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { currentRequest } from "../middleware/currentRequest.ts"
 import { makeCountFailure } from "../middleware/rateLimits.ts"
 import { unavailable } from "../middleware/refusals.ts"
-import { declaredLength } from "../middleware/requestBodies.ts"
+import * as RequestBodies from "../middleware/requestBodies.ts"
 import { closing, errorResponse, noSuchRoute, responseTo } from "../wire/errorResponse.ts"
 
 /** The path of the route. Requests are `POST`. */
@@ -23,14 +24,24 @@ export const layer = (options: HttpServerOptions) =>
     const checkouts = yield* Checkouts.Checkouts
     const countFailure = makeCountFailure(yield* RateLimit.RateLimit, options)
 
-    const receive = Effect.gen(function*() {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      if ((declaredLength(request) ?? 0) > bodyBytesMax) return tooLarge
+    const handle = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, signature: string) {
       const body = yield* Effect.orDie(request.arrayBuffer)
-      yield* checkouts.receive(new Uint8Array(body), request.headers["stripe-signature"] ?? "")
+      yield* checkouts.receive(new Uint8Array(body), signature)
       return handled
+    })
+
+    const receive = Effect.gen(function*() {
+      const state = yield* currentRequest
+      // The body does not matter if there is no provider, or no signature.
+      if (!checkouts.isEnabled) return noSuchRoute
+      if ((RequestBodies.declaredLength(state.request) ?? 0) > bodyBytesMax) return tooLarge
+      const signature = state.request.headers["stripe-signature"]
+      if (signature === undefined) return yield* new PaymentProvider.SignatureRejected()
+      return yield* RequestBodies.received(handle(state.request, signature), state, {
+        bytesMax: bodyBytesMax,
+        owner: undefined
+      })
     }).pipe(
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytesMax)),
       Effect.catchTags({
         EventUnreadable: (error) => Effect.as(Effect.logError("A webhook of Stripe cannot be read", error), unreadable),
         PaymentsDisabled: () => Effect.succeed(noSuchRoute),
