@@ -32,11 +32,16 @@ export const make = ({ bytesMax, rateMin, stallMax }: ReceivingLimits) => {
     bytesTotal -= unread.get(socket)?.bytes ?? 0
     unread.delete(socket)
   }
+  const makeRoom = () => {
+    if (bytesTotal <= bytesMax) return
+    close(oldestOfLargest(unread))
+    makeRoom()
+  }
   const add = (socket: Socket) => {
     const bytes = socket.writableLength
     unread.set(socket, { bytes, owner: ClientAddress.group(socket.remoteAddress) })
     bytesTotal += bytes
-    while (bytesTotal > bytesMax) close(oldestOfLargest(unread))
+    makeRoom()
     return Duration.sum(stallMax, Duration.seconds(bytes / rateMin))
   }
 
