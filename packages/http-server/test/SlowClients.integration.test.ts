@@ -61,7 +61,9 @@ layer(server, { excludeTestServices: true })("clients that", (it) => {
       const head = `Host: localhost\nAuthorization: Bearer ${Redacted.value(key)}\nContent-Length: 50331648\n`
       const creation = `POST /v1/generations HTTP/1.1\n${head}Content-Type: application/json\n\n{`
       const upload = `POST /v1/uploads HTTP/1.1\n${head.replace("50331648", "1000")}Content-Type: image/png\n\n{`
-      const sockets = yield* Effect.forEach([...Array.from({ length: 11 }, () => creation), upload], open)
+      const signIn = "POST /console/v1/session HTTP/1.1\nHost: localhost\nSec-Fetch-Site: same-origin\n" +
+        "Content-Length: 1000\nContent-Type: application/json\n\n{"
+      const sockets = yield* Effect.forEach([...Array.from({ length: 11 }, () => creation), upload, signIn], open)
       const answers = yield* Effect.forEach(sockets, readAll, { concurrency: "unbounded" })
       for (const answer of answers) {
         assert.match(answer, /^HTTP\/1\.1 408 /)
