@@ -12,7 +12,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     const { account, key } = yield* CurrentKey
     const state = yield* currentRequest
     state.isWaiting = true
-    // At the same time, so that one statement takes both.
+    // At the same time, so that a busy server, which folds the statements of its requests, takes both with one.
     const [ofKey, ofAccount] = yield* Effect.all([
       places.acquire({ key: `${kind}:${key}`, max }),
       places.acquire({ key: `account-${kind}:${account}`, max: accountMax })
