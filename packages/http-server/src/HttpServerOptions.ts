@@ -54,6 +54,8 @@ export interface HttpServerOptions {
   readonly failedAuthenticationsPerMinute: number
   /** Concurrent requests with `wait` and event streams of one key. Default 20. */
   readonly longPollsMax: number
+  /** The same of one account with all of its keys and sessions. Default 200. */
+  readonly accountLongPollsMax: number
   /** The longest silence of an event stream before a comment keeps it open. Default 15 seconds. */
   readonly eventsHeartbeat: Duration.Duration
   /** How long an event stream of all jobs of an account lasts before the client connects again. Default 5 minutes. */
@@ -70,6 +72,8 @@ export interface HttpServerOptions {
    * largest tiers can run.
    */
   readonly imageWaitsMax: number
+  /** The same of one account with all of its keys and sessions. Default 400. */
+  readonly accountImageWaitsMax: number
   /**
    * How long after completion a result can be downloaded. Must be the same as the
    * worker's; the API only reports it, in whole hours. Default 24 hours.
@@ -203,10 +207,12 @@ export const defaults: HttpServerOptions = {
   keyRequestsPerMinute: 300,
   failedAuthenticationsPerMinute: 60,
   longPollsMax: 20,
+  accountLongPollsMax: 200,
   eventsHeartbeat: Duration.seconds(15),
   accountEventsTime: Duration.minutes(5),
   imageWait: Duration.seconds(50),
   imageWaitsMax: 40,
+  accountImageWaitsMax: 400,
   resultTtl: Duration.hours(24),
   downloadStreamsMax: 8,
   downloadPicturesMax: 200,

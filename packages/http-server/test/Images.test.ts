@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { Accounts } from "@kinora/accounts"
 import type { Generation } from "@kinora/generations"
 import { Generation as WireGeneration, Image } from "@kinora/http-api"
 import { Duration, Effect, Fiber, Schema } from "effect"
@@ -205,6 +206,16 @@ it.effect("responds with 504 immediately if the key has no place left, and frees
     const { fiber: again } = yield* asking(ask())
     yield* Host.complete(job.id, Host.pixel)
     assert.strictEqual((yield* Fiber.join(again)).status, 200)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("responds with 504 immediately if the account has no place left for its keys", () =>
+  Effect.gen(function*() {
+    const { account, ask, asking, newest, send } = yield* open({ accountImageWaitsMax: 1 })
+    const { fiber, job } = yield* asking(ask())
+    const { key } = yield* Accounts.Accounts.use(({ createKey }) => createKey(account.id, "test"))
+    pendingOf(yield* send("POST", path, { key, body: { ...body, prompt: "a sea" } }), yield* newest)
+    yield* Host.complete(job.id, Host.pixel)
+    assert.strictEqual((yield* Fiber.join(fiber)).status, 200)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("responds with 422 for a job that failed, was rejected or was cancelled, also when its key is repeated", () =>

@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { Accounts } from "@kinora/accounts"
 import { DefaultModels } from "@kinora/catalog"
 import { Generation, Generations, UpstreamReports } from "@kinora/generations"
 import { Generation as WireGeneration, Model as WireModel } from "@kinora/http-api"
@@ -135,6 +136,25 @@ it.effect("responds immediately if the key has no place left, and frees the plac
     yield* Host.held("wait", keyId, 1)
     yield* Fiber.interrupt(second)
     yield* Host.held("wait", keyId, 0)
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect("responds immediately if the account has no place left for its keys, and frees both places at once", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start({ accountLongPollsMax: 1 })
+    const { account, key, keyId } = yield* Host.openAccount()
+    const second = yield* Accounts.Accounts.use(({ createKey }) => createKey(account.id, "test"))
+    const { id } = strictly((yield* send("POST", "/v1/generations", { key, body })).json)
+    const wait = (key: Host.Sent["key"]) => send("GET", `/v1/generations/${id}?wait=60`, { key })
+
+    const first = yield* Effect.forkChild(wait(key))
+    yield* Host.held("wait", keyId, 1)
+    assert.strictEqual((yield* wait(second.key)).status, 200)
+    yield* Host.held("wait", second.record.id, 0)
+    yield* Fiber.interrupt(first)
+    yield* Host.held("wait", keyId, 0)
+    const waiting = yield* Effect.forkChild(wait(second.key))
+    yield* Host.held("wait", second.record.id, 1)
+    yield* Fiber.interrupt(waiting)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("lists the models with exactly the documented properties", () =>

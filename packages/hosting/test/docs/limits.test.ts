@@ -80,6 +80,11 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     String(defaults.longPollsMax),
     "returns at once with the current state"
   ),
+  accountLongPollsMax: fixed(
+    "the same per account, with all of its keys and sessions",
+    String(defaults.accountLongPollsMax),
+    "returns at once with the current state"
+  ),
   eventsHeartbeat: fixed(
     "silence of an event stream",
     seconds(defaults.eventsHeartbeat),
@@ -99,6 +104,11 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
   imageWaitsMax: fixed(
     "concurrent requests per key that wait for an image or receive one",
     String(defaults.imageWaitsMax),
+    "504 `generation_pending` at once"
+  ),
+  accountImageWaitsMax: fixed(
+    "the same per account, with all of its keys and sessions",
+    String(defaults.accountImageWaitsMax),
     "504 `generation_pending` at once"
   ),
   creatingBodyBytesMax: fixed(
@@ -211,11 +221,13 @@ const requests: ReadonlyArray<Row> = [
   ],
   server.failedAuthenticationsPerMinute,
   server.longPollsMax,
+  server.accountLongPollsMax,
   fixed("seconds of `wait`", "60", "treated as 60"),
   server.eventsHeartbeat,
   server.accountEventsTime,
   server.imageWait,
   server.imageWaitsMax,
+  server.accountImageWaitsMax,
   server.requestTime,
   server.requestsMax,
   [
