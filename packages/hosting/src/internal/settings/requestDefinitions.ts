@@ -8,7 +8,7 @@ export const requestDefinitions = {
     default: "5",
     expected: "a number of seconds from 1 to 600",
     about:
-      "Seconds after which a request gets 503. Waiting for a job, receiving large bodies and uploads, parsing them, and decoding and moderating images do not count."
+      "Seconds after which a request gets 503. Waiting for a job, receiving bodies, parsing large ones, and decoding and moderating images do not count."
   },
   max_requests: {
     schema: between(1, 100_000),
