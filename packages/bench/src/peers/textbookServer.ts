@@ -10,7 +10,7 @@ import type { PoolClient } from "pg"
 import { PgBoss } from "pg-boss"
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible"
 import * as ApiKeys from "./ApiKeys.ts"
-import * as JobRequests from "./jobRequests.ts"
+import * as Requests from "./jobRequests.ts"
 import { limits } from "./Textbook.ts"
 
 const url = process.argv[2] ?? ""
@@ -112,7 +112,7 @@ const charge = async (client: PoolClient, account: string, job: string): Promise
            ORDER BY expires_at FOR UPDATE`,
     values: [account]
   })
-  let open = JobRequests.cost
+  let open = Requests.cost
   const parts = lots.flatMap(({ id, remaining }) => {
     const amount = Math.min(open, Number(remaining))
     open -= amount
@@ -142,17 +142,17 @@ const charge = async (client: PoolClient, account: string, job: string): Promise
 }
 
 /** Phase 2: charges, and stores the job, its entry in the queue and its webhook events. */
-const create = (account: string, { model, params }: JobRequests.Create) =>
-  transact(async (client): Promise<JobRequests.JobRow | Refusal> => {
+const create = (account: string, { model, params }: Requests.Create) =>
+  transact(async (client): Promise<Requests.JobRow | Refusal> => {
     const id = randomUUID()
     const status = await place(client, account)
     if (status instanceof Refusal) return status
     const refusal = await charge(client, account, id)
     if (refusal !== undefined) return refusal
-    const { rows: [row] } = await client.query<JobRequests.JobRow>({
+    const { rows: [row] } = await client.query<Requests.JobRow>({
       name: "job",
       text: `INSERT INTO job (id, account, model, status, params, cost) VALUES ($1, $2, $3, $4, $5, $6) RETURNING *`,
-      values: [id, account, model, status, JSON.stringify(params), JobRequests.cost]
+      values: [id, account, model, status, JSON.stringify(params), Requests.cost]
     })
     await client.query({
       name: "event",
@@ -178,42 +178,38 @@ const finish = (account: string, key: string, job: string | undefined) =>
   )
 
 const replay = async (reply: FastifyReply, { fingerprint, job }: Claim, account: string, expected: string) => {
-  if (fingerprint !== expected) return JobRequests.refuse(reply, 422, "idempotency_key_reused")
+  if (fingerprint !== expected) return Requests.refuse(reply, 422, "idempotency_key_reused")
   return job === null
-    ? JobRequests.refuse(reply, 409, "idempotency_in_progress")
-    : JobRequests.sendJob(reply, 200, await JobRequests.findJob(pool, job, account))
+    ? Requests.refuse(reply, 409, "idempotency_in_progress")
+    : Requests.sendJob(reply, 200, await Requests.findJob(pool, job, account))
 }
 
 const server = fastify()
 
-server.post<{ Body: JobRequests.Create }>(
-  "/v1/generations",
-  { schema: JobRequests.createSchema },
-  async (request, reply) => {
-    const identity = await authenticate(request)
-    if (identity === undefined) return JobRequests.refuse(reply, 401, "unauthorized")
-    const { account, key, status } = identity
-    if (!await hit(reply, requestLimit, key)) return JobRequests.refuse(reply, 429, "rate_limited")
-    if (status !== "active") return JobRequests.refuse(reply, 403, "account_suspended")
-    const idempotencyKey = JobRequests.idempotencyKeyOf(request)
-    const fingerprint = JobRequests.fingerprintOf(request.body)
-    const earlier = await claim(account, idempotencyKey, fingerprint)
-    if (earlier instanceof Refusal) return JobRequests.refuse(reply, earlier.status, earlier.error)
-    if (earlier !== undefined) return replay(reply, earlier, account, fingerprint)
-    const isInLimit = await hit(reply, createLimit, account)
-    const created = isInLimit ? await create(account, request.body) : new Refusal(429, "rate_limited")
-    await finish(account, idempotencyKey, created instanceof Refusal ? undefined : created.id)
-    return created instanceof Refusal
-      ? JobRequests.refuse(reply, created.status, created.error)
-      : JobRequests.sendJob(reply, 201, created)
-  }
-)
+server.post<{ Body: Requests.Create }>("/v1/generations", { schema: Requests.createSchema }, async (request, reply) => {
+  const identity = await authenticate(request)
+  if (identity === undefined) return Requests.refuse(reply, 401, "unauthorized")
+  const { account, key, status } = identity
+  if (!await hit(reply, requestLimit, key)) return Requests.refuse(reply, 429, "rate_limited")
+  if (status !== "active") return Requests.refuse(reply, 403, "account_suspended")
+  const idempotencyKey = Requests.idempotencyKeyOf(request)
+  const fingerprint = Requests.fingerprintOf(request.body)
+  const earlier = await claim(account, idempotencyKey, fingerprint)
+  if (earlier instanceof Refusal) return Requests.refuse(reply, earlier.status, earlier.error)
+  if (earlier !== undefined) return replay(reply, earlier, account, fingerprint)
+  const isInLimit = await hit(reply, createLimit, account)
+  const created = isInLimit ? await create(account, request.body) : new Refusal(429, "rate_limited")
+  await finish(account, idempotencyKey, created instanceof Refusal ? undefined : created.id)
+  return created instanceof Refusal
+    ? Requests.refuse(reply, created.status, created.error)
+    : Requests.sendJob(reply, 201, created)
+})
 
 server.get<{ Params: { readonly id: string } }>("/v1/generations/:id", async (request, reply) => {
   const identity = await authenticate(request)
-  if (identity === undefined) return JobRequests.refuse(reply, 401, "unauthorized")
-  if (!await hit(reply, requestLimit, identity.key)) return JobRequests.refuse(reply, 429, "rate_limited")
-  return JobRequests.sendJob(reply, 200, await JobRequests.findJob(pool, request.params.id, identity.account))
+  if (identity === undefined) return Requests.refuse(reply, 401, "unauthorized")
+  if (!await hit(reply, requestLimit, identity.key)) return Requests.refuse(reply, 429, "rate_limited")
+  return Requests.sendJob(reply, 200, await Requests.findJob(pool, request.params.id, identity.account))
 })
 
 process.once("SIGTERM", async () => {

@@ -6,7 +6,7 @@
 import * as PgPool from "@kinora/testkit/PgPool"
 import fastify, { type FastifyReply } from "fastify"
 import * as ApiKeys from "./ApiKeys.ts"
-import * as JobRequests from "./jobRequests.ts"
+import * as Requests from "./jobRequests.ts"
 import { limits } from "./Textbook.ts"
 
 const pool = PgPool.make(process.argv[2] ?? "")
@@ -26,7 +26,7 @@ const statuses = {
 interface Limited {
   readonly remaining: number
   readonly resets_after: number
-  readonly response: JobRequests.JobRow | null
+  readonly response: Requests.JobRow | null
 }
 
 interface Outcome extends Limited {
@@ -44,40 +44,36 @@ const setHeaders = (reply: FastifyReply, limit: number, { remaining, resets_afte
   if (remaining < 0) void reply.header("retry-after", resets_after)
 }
 
-server.post<{ Body: JobRequests.Create }>(
-  "/v1/generations",
-  { schema: JobRequests.createSchema },
-  async (request, reply) => {
-    const identity = await authenticate(request)
-    if (identity === undefined) return JobRequests.refuse(reply, 401, "unauthorized")
-    const { account, key, status } = identity
-    if (status !== "active") return JobRequests.refuse(reply, 403, "account_suspended")
-    const { model, params } = request.body
-    const { rows: [row] } = await pool.query<Outcome>({
-      name: "create",
-      text: `SELECT outcome, ${columns} FROM create_job($1, $2, $3, $4, $5, $6, $7)`,
-      values: [
-        key,
-        account,
-        JobRequests.idempotencyKeyOf(request),
-        JobRequests.fingerprintOf(request.body),
-        model,
-        JSON.stringify(params),
-        JobRequests.cost
-      ]
-    })
-    const { outcome, response } = row!
-    setHeaders(reply, outcome === "created" ? limits.createsPerMinute : limits.requestsPerMinute, row!)
-    const isCreated = outcome === "created" || outcome === "replayed"
-    return isCreated
-      ? JobRequests.sendJob(reply, statuses[outcome], response)
-      : JobRequests.refuse(reply, statuses[outcome], outcome)
-  }
-)
+server.post<{ Body: Requests.Create }>("/v1/generations", { schema: Requests.createSchema }, async (request, reply) => {
+  const identity = await authenticate(request)
+  if (identity === undefined) return Requests.refuse(reply, 401, "unauthorized")
+  const { account, key, status } = identity
+  if (status !== "active") return Requests.refuse(reply, 403, "account_suspended")
+  const { model, params } = request.body
+  const { rows: [row] } = await pool.query<Outcome>({
+    name: "create",
+    text: `SELECT outcome, ${columns} FROM create_job($1, $2, $3, $4, $5, $6, $7)`,
+    values: [
+      key,
+      account,
+      Requests.idempotencyKeyOf(request),
+      Requests.fingerprintOf(request.body),
+      model,
+      JSON.stringify(params),
+      Requests.cost
+    ]
+  })
+  const { outcome, response } = row!
+  setHeaders(reply, outcome === "created" ? limits.createsPerMinute : limits.requestsPerMinute, row!)
+  const isCreated = outcome === "created" || outcome === "replayed"
+  return isCreated
+    ? Requests.sendJob(reply, statuses[outcome], response)
+    : Requests.refuse(reply, statuses[outcome], outcome)
+})
 
 server.get<{ Params: { readonly id: string } }>("/v1/generations/:id", async (request, reply) => {
   const identity = await authenticate(request)
-  if (identity === undefined) return JobRequests.refuse(reply, 401, "unauthorized")
+  if (identity === undefined) return Requests.refuse(reply, 401, "unauthorized")
   const { rows: [row] } = await pool.query<Limited>({
     name: "read",
     text: `SELECT ${columns} FROM read_job($1, $2, $3)`,
@@ -85,8 +81,8 @@ server.get<{ Params: { readonly id: string } }>("/v1/generations/:id", async (re
   })
   const { remaining, response } = row!
   setHeaders(reply, limits.requestsPerMinute, row!)
-  if (remaining < 0) return JobRequests.refuse(reply, 429, "rate_limited")
-  return JobRequests.sendJob(reply, 200, response)
+  if (remaining < 0) return Requests.refuse(reply, 429, "rate_limited")
+  return Requests.sendJob(reply, 200, response)
 })
 
 process.once("SIGTERM", () => void server.close().then(() => pool.end()))
