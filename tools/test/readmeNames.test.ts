@@ -1,8 +1,25 @@
-/** The section "API" of every README lists what the package exports. */
+/** The sections of every README, and that "API" lists what the package exports. */
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, it } from "vitest"
 import { publicPackages, root } from "./publicPackages.ts"
+
+it("the READMEs of packages have the same sections in the same order", async () => {
+  const problems: Array<string> = []
+  for (const { directory, manifest: { name } } of await publicPackages()) {
+    // The hosts and the console are programs.
+    if (!directory.startsWith(join(root, "packages")) || name === "@kinora/console") continue
+    const readme = await readFile(join(directory, "README.md"), "utf8")
+    const present = Array.from(
+      readme.replace(/^```[^]*?^```$/gm, "").matchAll(/^## (.+)$/gm),
+      ([, title = ""]) => title
+    )
+    const shared = present.filter((title) => sections.includes(title))
+    assert.deepStrictEqual(shared, sections.filter((title) => shared.includes(title)), name)
+    problems.push(...required.filter((title) => !present.includes(title)).map((title) => `${name}: ${title}`))
+  }
+  assert.deepStrictEqual(problems, [])
+})
 
 it("every README lists all modules of its index with all their names, and the names of an index without modules", async () => {
   const missing: Array<string> = []
@@ -42,6 +59,21 @@ it.each(["ledger", "scheduler"])("%s exports at most 40 names from the modules o
   assert.isAtMost(names.flat().length, 40)
   assert.isAtLeast(names.flat().length, 30)
 })
+
+/** The sections that several READMEs have, in their order. */
+const sections = [
+  "On Postgres",
+  "Without Effect",
+  "Guarantees",
+  "How to",
+  "Options and limits",
+  "Telemetry",
+  "API",
+  "Tables"
+]
+
+/** The sections that every README has. */
+const required = ["Guarantees", "How to", "Options and limits", "API", "Tables"]
 
 /** An exported name. Classes of reasons need not be listed one by one. */
 interface Exported {
