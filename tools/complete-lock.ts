@@ -45,7 +45,7 @@ for (const [parent, entry] of Object.entries(entries)) {
     const platform = platformOf(name)
     // Without a platform npm would install it here; a range would be a guess at a version.
     if (platform.os === undefined || !/^\d+\.\d+\.\d+[^\s]*$/.test(version)) {
-      throw new Error(`${parent} wants ${name}@${version}, which the lock lacks and whose name tells no platform`)
+      throw new Error(`${parent} requires ${name}@${version}, which the lock lacks and whose name contains no platform`)
     }
     entries[hoisted] = { version, ...platform, ...(entry.dev === true && { dev: true }), optional: true }
     added.push(`${name}@${version}`)

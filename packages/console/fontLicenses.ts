@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises"
 import type { Plugin } from "vite"
 
-/** Adds `font-licenses.txt`: `build.license` knows the licenses of modules only. */
+/** Adds `font-licenses.txt`: `build.license` lists the licenses of modules only. */
 export const fontLicenses = (): Plugin => ({
   name: "font-licenses",
   apply: "build",

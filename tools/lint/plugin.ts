@@ -114,7 +114,7 @@ const isTestFunction = (node: Node | undefined): boolean =>
   (["it", "test", "describe", "layer", "suite"].includes(node.name ?? "") ||
     (node.type === "MemberExpression" && isTestFunction(node.object)))
 
-/** Two assertions in a row believe anything. */
+/** Two assertions in a row accept any type. */
 const noDoubleAssertion = rule((context) => ({
   TSAsExpression: (node) => {
     if (node.expression?.type === "TSAsExpression" && node.expression.typeAnnotation?.type === "TSUnknownKeyword") {

@@ -32,10 +32,13 @@ const idioms: ReadonlyArray<Rule> = [
   /\b(?:is|are) (?:not )?there (?:when|if|once)\b/gi,
   /\b(?:is|are|was|were) away\b/gi,
   /\b(?:go|goes|went) away\b/gi,
+  /\b(?:is|are) gone\b/gi,
+  /\bgo(?:es)? on\b(?! and off)/gi,
+  /\b(?:is|are|be|was|were) (?:already |still )?there(?: already)?(?=[.,;:)])/gi,
   /\bas it is\b/gi,
   /\bwhat (?:became|becomes) of\b/gi,
   /\b(?:became|become|becomes) of\b/gi,
-  /\bis no (?:id|number|account|refusal|integer|date|image|url)\b/gi,
+  /(?<!\bthere\s+(?:\*\s+)?)\b(?:is|are) no (?!(?:longer|more|less|other|better|worse|faster|slower|larger|smaller|later|earlier|higher|lower)\b)[a-z][\w-]*/gi,
   /\b(?:has|have) had\b/gi,
   /\b(?:is|are) dear\b/gi,
   /\bthat is to say\b/gi,
@@ -47,21 +50,28 @@ const idioms: ReadonlyArray<Rule> = [
   /\b(?:is|are) to become\b/gi,
   /\bas (?:many|much|few|little) [^.]{0,60} as may\b/gi,
   /\bwait(?:s|ed|ing)? for somebody\b/gi,
+  /\b(?:to|of) whom\b/gi,
+  /\bfor good\b(?! reason)/gi,
+  /\bin vain\b/gi,
+  /(?<!\b(?:until|since|by) )(?<=[a-z`)] )then(?=[.;:])/gi,
+  /\b(?:(?:do|does|did|must|may|can) not|never) answer(?:s|ed)?\b/gi,
+  /\b(?:it|which|endpoints?|receivers?|server|upstream|database|network) answer(?:s|ed)\b/gi,
+  /(?<!\b(?:who|nobody|else|everybody|anyone|person|body) )\bknows\b/gi,
   /\bhow(?:ever)? it (?:came|comes) about\b/gi,
   /\bleaves? (?:it|them|him|her) alone\b/gi
 ].map((pattern) => ({ pattern, message: "An idiom: name the subject and use the verb of the field." }))
 
 const openings: ReadonlyArray<Rule> = [
   {
-    pattern: /(?<=^[\s*/]*)(?:What|Who|Whom|Whose|Says|Tells|Lets|Whether it may)(?= )/gm,
+    pattern: /(?<=^[\s*/]*)(?:What|Who|Whom|Whose|Says|Tells|Lets|Whether it may)(?= )|\bAbsent: /gm,
     message: "A comment begins with what the thing does or is: a verb in the third person, or a noun phrase."
   }
 ]
 
-/** Only of comments: messages and documents quote people, who say and tell. */
+/** Not of messages, which quote people, who say and tell. */
 const personified: ReadonlyArray<Rule> = [
   {
-    pattern: /\b(?:says|tells)\b/g,
+    pattern: /\b(?:says|tells|(?:(?:do|does|did|can) not|can|cannot) (?:say|tell))\b/g,
     message: "Only people say and tell: a thing has, returns, contains or determines."
   }
 ]
@@ -75,7 +85,7 @@ export const inMessage = (text: string): ReadonlyArray<ProseProblem> => search([
 
 /** Problems of a Markdown document, outside of its code. */
 export const inDocument = (text: string): ReadonlyArray<ProseProblem> =>
-  search([...idioms, ...decisions], text.replace(code, (match) => " ".repeat(match.length)))
+  search([...personified, ...idioms, ...decisions], text.replace(code, (match) => " ".repeat(match.length)))
 
 // -----------------------------------------------------------------------------
 // internal

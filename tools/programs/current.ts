@@ -10,7 +10,7 @@ export const cache = join(repository, "node_modules/.cache/kinora-programs")
 
 /**
  * Returns the directory of the bundle, after writing it if a source has changed. Returns `undefined` if that is not
- * possible: the programs run from source then.
+ * possible: in this case, the programs run from source.
  */
 export const currentBundle = (): string | undefined => {
   const current = readCurrent()

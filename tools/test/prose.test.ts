@@ -13,6 +13,7 @@ describe("a comment", () => {
         "/**\n * Charges an account.\n * Lets others wait.\n */",
         " Says which account.",
         "/** Tells how many. */",
+        "/** The plan. Absent: none. */",
         "/** Whether it may grow. */"
       ]
     ) assert.lengthOf(prose.inComment(comment), 1, comment)
@@ -36,6 +37,40 @@ describe("a comment", () => {
     )
     assert.deepStrictEqual(prose.inComment("/** Sends what callers say, and `essaysOf` tellers. */"), [])
     assert.deepStrictEqual(prose.inMessage("The customer says: no"), [])
+  })
+
+  it("is rejected if a thing in it knows, cannot tell or does not say something", () => {
+    assert.deepStrictEqual(
+      words(prose.inComment("// The planner knows it, the proxy cannot tell, and the system does not say.")),
+      ["knows", "cannot tell", "does not say"]
+    )
+    assert.deepStrictEqual(prose.inComment("// Anyone who knows a key can read it. A path that nobody knows."), [])
+  })
+
+  it("is rejected with each idiom of a state, an end or a condition", () => {
+    for (
+      const [comment, idiom] of [
+        ["The caller goes on.", "goes on"],
+        ["The file is gone.", "is gone"],
+        ["Returns when the image is there.", "is there"],
+        ["A text that is no JSON.", "is no JSON"],
+        ["It removes the account for good.", "for good"],
+        ["A slot that was reserved in vain.", "in vain"],
+        ["The operator to whom it belongs.", "to whom"],
+        ["Roll back then.", "then"],
+        ["Endpoints that never answer.", "never answer"],
+        ["Until the endpoint answers with 2xx.", "endpoint answers"]
+      ] as const
+    ) assert.deepStrictEqual(words(prose.inComment(`// ${comment}`)), [idiom])
+    for (
+      const comment of [
+        "There is no job, and is no longer one.",
+        "Windows that go on and off.",
+        "Whether there is one. A log is there to read.",
+        "A limit that holds until then.",
+        "Errors that are answers to a client."
+      ]
+    ) assert.deepStrictEqual(prose.inComment(`// ${comment}`), [], comment)
   })
 
   it("is accepted in plain words", () => {
@@ -65,5 +100,12 @@ describe("a document", () => {
       ),
       [63]
     )
+  })
+
+  it("is rejected if a thing in it says or tells something", () => {
+    assert.deepStrictEqual(words(prose.inDocument("The plan says how many. `code` tells which one.")), [
+      "says",
+      "tells"
+    ])
   })
 })

@@ -108,7 +108,7 @@ describe("the weather service", () => {
     await vi.waitFor(async () => assert.strictEqual(await statusOf(reader), 401), { timeout: 30_000, interval: 50 })
   })
 
-  it("lets a key do what its scope says", async () => {
+  it("permits a key what its scope permits", async () => {
     const { id, reader, reporter } = await register("pier")
     const report = (key: string) => send("PUT", "/temperature", { key, body: { celsius: 11.5 } })
     assert.strictEqual((await report(reporter)).status, 200)

@@ -9,7 +9,7 @@ import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
-/** Bundled by the global setup, since the command loads in a third of the time then. */
+/** Bundled by the global setup, since the bundle loads in a third of the time. */
 const programs = process.env["ACCEPTANCE_PROGRAMS"] ?? "the global setup"
 const main = join(programs, "hosts/cli/src/main.js")
 
@@ -100,7 +100,7 @@ describe.concurrent("a host", { timeout: 300_000 }, () => {
       assert.match(errors, /A worker requires the database of a server/)
     }))
 
-  it.live("is diagnosed by `doctor`, which says what to do", () =>
+  it.live("is diagnosed by `doctor`, which prints the remedy", () =>
     Effect.gen(function*() {
       const directory = yield* temporary
       const postgres = { KINORA_DATABASE_URL: yield* TestDatabase.postgresUrl, KINORA_URL: "http://127.0.0.1:1" }

@@ -2,7 +2,7 @@
 import { keepCompiledModules } from "@kinora/hosting/CompileCache"
 import { returnFreedMemory } from "@kinora/hosting/FreedMemory"
 
-// Before the rest is loaded.
+// Runs before the rest is loaded.
 returnFreedMemory()
 keepCompiledModules()
 const [{ Process }, { workerCommand }] = await Promise.all([import("@kinora/hosting"), import("./command.ts")])

@@ -210,7 +210,7 @@ const run = (
   const options = [
     "--conditions=@kinora/source",
     "--enable-source-maps",
-    // Most hosts live for seconds. Optimizing the embedded database sooner costs half a second of processor time per start.
+    // Most hosts run for seconds. Optimizing the embedded database sooner costs half a second of processor time per start.
     "--wasm-tiering-budget=100000000",
     ...(measured ? ["--expose-gc", `--import=${probe}`] : [])
   ]

@@ -42,7 +42,7 @@ export const make = Effect.fn("Site.make")(function*({ databaseUrl, drivers, mod
     (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
   )
   const config = join(directory, "kinora.config.yaml")
-  // JSON is YAML.
+  // A document of JSON is also one of YAML.
   yield* Effect.promise(() => writeFile(config, JSON.stringify({ models, drivers })))
   const dataDirectory = join(directory, "data")
   if (databaseUrl === "" && pgliteDump !== undefined) {
@@ -56,7 +56,7 @@ export const make = Effect.fn("Site.make")(function*({ databaseUrl, drivers, mod
       KINORA_DATA_DIR: dataDirectory,
       KINORA_DATABASE_URL: databaseUrl,
       KINORA_PORT: "0",
-      // Also on Postgres.
+      // By default, only an embedded database gets a demo account.
       KINORA_DEMO_ACCOUNT: "true",
       // Servers that share a database need the same keys.
       KINORA_URL_SIGNING_KEYS: "acceptance-acceptance-acceptance-acceptance",

@@ -134,7 +134,7 @@ const actUntilKilled = Effect.fnUntraced(function*(
       const created = yield* client.create({ model, prompt: `lake ${yield* Random.nextInt}` })
       yield* Queue.offer(answers, undefined)
       if (created.status !== 201) {
-        // Until the database notices that a killed server is gone, its locks can delay a request for longer than it waits.
+        // Until the database closes the connections of a killed server, its locks can delay a request for longer than it waits.
         assert.include(["queue_full", "rate_limited", "unavailable"], Client.errorCodeOf(created))
         continue
       }

@@ -240,7 +240,7 @@ const problemOf = (
   if (status === 500) return "It was a 500"
   if (operation !== undefined && !operation.statuses.includes(status)) {
     // Node rejects these before a request exists that could be authenticated.
-    if (![400, 408, 413, 417, 431].includes(status)) return `${operation.id} does not say that it may answer so`
+    if (![400, 408, 413, 417, 431].includes(status)) return `${operation.id} does not list this status`
   }
   const requestId = headers["x-request-id"] ?? ""
   if (!/^[\x20-\x7e]{1,128}$/.test(requestId)) return "There is no X-Request-Id"
@@ -253,11 +253,11 @@ const problemOf = (
   }
   if (status < 400) return undefined
   if (request.method === "HEAD" && bytes.length === 0) return undefined
-  // Node cannot tell that an unreadable request was a HEAD. No route has added a date to its response.
+  // Node does not detect that an unreadable request was a HEAD. No route has added a date to its response.
   if (request.method === "HEAD" && headers["date"] !== undefined) return "An answer to HEAD has a body"
-  if (headers["content-type"] !== "application/json") return "An error is no JSON"
+  if (headers["content-type"] !== "application/json") return "An error is not JSON"
   const error = Option.getOrUndefined(decodeEnvelope(bytes.toString()))?.error
-  if (error === undefined) return "An error is no envelope"
+  if (error === undefined) return "An error is not an envelope"
   const fields = Object.keys(JSON.parse(bytes.toString()).error)
   if (fields.toSorted().join() !== "code,details,message,plan") return `The envelope has the fields ${fields.join()}`
   if (statusOf(error.code) !== status) return `The code ${error.code} has another status`

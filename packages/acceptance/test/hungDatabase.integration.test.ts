@@ -156,7 +156,7 @@ const makeDrill = Effect.fnUntraced(
       }),
       /**
        * The service is normal within `recoveryMillis`, and the duration of two rounds directly afterwards: Postgres, which
-       * needs cores for each round, is as starved then.
+       * needs cores for each round, is as starved at that time.
        */
       recovers: Effect.gen(function*() {
         const recovery = yield* timed(untilNormal)

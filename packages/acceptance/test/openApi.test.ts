@@ -126,7 +126,7 @@ describe("a response differs from the documents", () => {
       "header X-RateLimit-Reset is not an integer: soon"
     ],
     ["in another media type", withHeader("content-type", "text/html"), "media type text/html is not documented"],
-    ["when it is no JSON", { body: "{" }, "body is no JSON"],
+    ["when it is not JSON", { body: "{" }, "body is not JSON"],
     ["without a property", { body: JSON.stringify({ data: [] }) }, "body must have required property 'next_cursor'"],
     ["with a property more", withJob({ secret: 1 }), "body/data/0 must NOT have additional properties"],
     ["with null for a value", withJob({ status: null }), "body/data/0/status must be string"],

@@ -90,7 +90,7 @@ const refusals: ReadonlyArray<Refusal> = [
     code: "plan_conflict"
   },
   {
-    what: "too dear an image",
+    what: "an image that is too expensive",
     request: image({ model: "drill-dear" }),
     error: APIError,
     code: "insufficient_credits"

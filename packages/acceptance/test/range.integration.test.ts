@@ -77,7 +77,7 @@ const conditions: ReadonlyArray<Case> = [
   ifRange("a tag without quotes", "stale", "whole"),
   ifRange("the date (13.1.5)", "{modified}", [0, 1]),
   ifRange("an earlier date", "{earlier}", "whole"),
-  ifRange("a later date, which is no match either (13.1.5)", "{later}", "whole"),
+  ifRange("a later date, which does not match either (13.1.5)", "{later}", "whole"),
   ifRange("a date that is none", "yesterday", "whole"),
   { what: "If-Range without a Range (13.1.5)", sent: { "if-range": "{etag}" }, expected: "whole" },
   { what: "the same tag", sent: { "if-none-match": "{etag}" }, expected: 304 },

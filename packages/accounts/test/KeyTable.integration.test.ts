@@ -71,7 +71,7 @@ for (const [name, database] of TestDatabase.all) {
         assert.deepStrictEqual((yield* host.rollKey(account.id, record.id, 0)).record.terms, terms)
       }))
 
-    it.effect("allows nothing by a scope that only a later release knows", () =>
+    it.effect("allows nothing by a scope that only a later release has", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
         const sql = yield* SqlClient.SqlClient

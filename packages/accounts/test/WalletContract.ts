@@ -114,7 +114,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         })
       }))
 
-    it.effect("pay no renewal of a plan after it was stopped, and go on if it is resumed", () =>
+    it.effect("pay no renewal of a plan after it was stopped, and continue if it is resumed", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()
         const { id } = yield* makeAccount(host)
@@ -160,7 +160,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
           Option.some(DateTime.add(end, { days: 30 }))
         )
         assert.deepStrictEqual((yield* host.duePlans(10)).filter(({ account }) => account === id), [])
-        // Set back to the period that was paid: it goes on as before, and nothing is paid.
+        // Set back to the period that was paid: it continues as before, and nothing is paid.
         yield* host.setPlan(id, "studio", Option.some({ tier: "pro", periodEnd: end, autoRenew: true }))
         assert.strictEqual((yield* host.renewPlan(id, "studio", table))._tag, "Renewed")
         assert.deepStrictEqual(yield* host.get(id), renewed)

@@ -10,7 +10,7 @@ import type { ApiKeyStore } from "./ApiKeyStore.ts"
 import { parts, services } from "./internal/contract/contract.ts"
 
 /**
- * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty then. The tests
+ * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty each time. The tests
  * advance the `TestClock`, by up to 90 days at once. What a store waits for, such as the pause after a conflict, has to use the
  * default clock.
  */

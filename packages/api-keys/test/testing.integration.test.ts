@@ -54,7 +54,7 @@ const withOwners = (stored: (owner: string) => string) => (store: Store): Partia
   deleteKeys: (owner) => store.deleteKeys(stored(owner))
 })
 
-/** A store that knows the owners of all keys. */
+/** A store with the owners of all keys. */
 const withOwnerOf = (fault: (store: Store, ownerOf: (id: string) => string) => Partial<Store>) => (store: Store) => {
   const owners = new Map<string, string>()
   return {

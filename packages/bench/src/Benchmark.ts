@@ -48,7 +48,7 @@ export interface Counts {
   readonly statements: number
   /** Number of times that a connection waits for Postgres. */
   readonly roundTrips: number
-  /** Bytes of write-ahead log, without copies of whole pages if Postgres can tell. */
+  /** Bytes of write-ahead log, without copies of whole pages if Postgres counts them. */
   readonly walBytes: number
 }
 

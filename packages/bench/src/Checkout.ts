@@ -96,7 +96,7 @@ const execute = (command: string, args: ReadonlyArray<string>, cwd: string): Eff
     })
     const closed = new Promise((resolve) => child.once("close", resolve))
     return Effect.promise(async () => {
-      // npm goes on for minutes after a SIGTERM, and what it writes is removed anyway.
+      // npm continues for minutes after a SIGTERM, and what it writes is removed anyway.
       child.kill(command === "npm" ? "SIGKILL" : "SIGTERM")
       await closed
     })

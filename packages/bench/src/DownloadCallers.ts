@@ -128,7 +128,7 @@ const headEnd = "\r\n\r\n"
 /** Returns what is wrong with a head, if anything is. */
 const problemOf = (head: string, status: number, bytes: number): string | undefined => {
   const [, answered = "nothing"] = /^HTTP\/1\.1 (\d{3})/.exec(head) ?? []
-  if (answered !== String(status)) return `it answered ${answered}`
+  if (answered !== String(status)) return `the response was ${answered}`
   const [, length = "none"] = /^content-length: *(\d+)/im.exec(head) ?? []
   return length === String(bytes) ? undefined : `its content-length is ${length} instead of ${bytes}`
 }

@@ -53,7 +53,7 @@ export const pace = (
         await setTimeout(index * 1000 / perSecond)
         const { body, statusCode } = await pool.request(request)
         const text = await body.text()
-        if (statusCode !== status) throw new Error(`it answered ${statusCode}: ${text}`)
+        if (statusCode !== status) throw new Error(`the response was ${statusCode}: ${text}`)
       }))
       return requests.length * 1000 / (Callers.now() - began)
     } finally {
@@ -82,7 +82,7 @@ const sendAll = async (
       const index = next++
       const callBegan = Callers.now()
       const { body, statusCode } = await pool.request(requests[index]!)
-      if (statusCode !== status) throw new Error(`it answered ${statusCode}: ${await body.text()}`)
+      if (statusCode !== status) throw new Error(`the response was ${statusCode}: ${await body.text()}`)
       await read(body, index)
       latencies.push(Callers.now() - callBegan)
     }

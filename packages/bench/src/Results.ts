@@ -68,7 +68,7 @@ const rounded = (report: Report): Report =>
 const start = "<!-- results -->\n"
 const end = "<!-- end of results -->\n"
 
-/** The tables of a run. A later run has fewer benchmarks below its own conditions. */
+/** Returns the tables of a run. A later run has fewer benchmarks below its own conditions. */
 const sectionOf = (report: Report, index: number): string => {
   const run = `${report.day}, commit ${shortened(report.commit)}`
   return [

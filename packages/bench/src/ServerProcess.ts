@@ -19,7 +19,7 @@ export interface ServerProcessOptions {
 export interface RunningServer {
   readonly origin: string
   readonly pid: number
-  /** Processor time of the process since its start, user and system, in seconds. Undefined if the system does not tell. */
+  /** Processor time of the process since its start, user and system, in seconds. Undefined if the system does not report it. */
   readonly processorSeconds: Effect.Effect<number | undefined, BenchmarkFailure>
 }
 

@@ -42,7 +42,7 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
   {
     name: "webhooks-isolation",
     title: `From the commit of an event until it arrives, ${steadyPerSecond} per second, beside another account's ` +
-      `endpoint that never answers and has ${backlog.toLocaleString("en")} events waiting, and without it`,
+      `endpoint that never responds and has ${backlog.toLocaleString("en")} events waiting, and without it`,
     compares: "p99",
     contestants: isolation
   }
@@ -170,7 +170,7 @@ function latency(backlog: number): RoundOfSender {
   })
 }
 
-/** Maximum time to wait for an event. A missing event counts as arrived then. */
+/** Maximum time to wait for an event. A missing event counts as arrived at its end. */
 const patienceMillis = 5_000
 
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)

@@ -15,7 +15,7 @@ it.effect("divides the processor time of a round by its operations", () =>
     assert.deepStrictEqual(yield* times(1_000), { serverMicros: 1_000, databaseMicros: 3_000 })
   }))
 
-it.effect("omits times that the system does not tell", () =>
+it.effect("omits times that the system does not report", () =>
   Effect.gen(function*() {
     const times = yield* Costs.start({ databaseSeconds: Effect.undefined }, scripted(1, 2))
     assert.deepStrictEqual(yield* times(1_000), { serverMicros: 1_000 })

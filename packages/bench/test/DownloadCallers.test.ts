@@ -43,7 +43,7 @@ it.live("sends the requests in turns, and counts responses", () =>
 
 it.live.each(
   [
-    ["another status", 200, 100_000, /it answered 200/],
+    ["another status", 200, 100_000, /the response was 200/],
     ["another length", 206, 99_999, /its content-length is 99999 instead of 100000/]
   ] as const
 )("fails for %s", ([, status, length, message]) =>

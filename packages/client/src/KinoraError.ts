@@ -51,7 +51,7 @@ export class ResponseError extends KinoraError {
   declare readonly details: Readonly<Record<string, Json>>
   /** Id to quote when you report the error. */
   declare readonly requestId: string | null
-  /** Milliseconds that the service asks to wait, or `null` if it does not say. */
+  /** Milliseconds to wait before a retry, or `null` if the response has none. */
   declare readonly retryAfterMillis: number | null
   /** Whether the same request can succeed later. `false` for limits that last until the end of the day. */
   declare readonly isRetryable: boolean

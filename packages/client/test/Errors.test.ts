@@ -6,13 +6,13 @@ import { refusal, rejection, request, scene } from "./Scene.ts"
 
 it("an error has the fields of the error body and of the headers", async () => {
   const body = {
-    error: { code: "insufficient_credits", message: "Too dear.", plan: "credits", details: { required: 8 } }
+    error: { code: "insufficient_credits", message: "Too expensive.", plan: "credits", details: { required: 8 } }
   }
   const { kinora } = scene([Response.json(body, { status: 402, headers: { "x-request-id": "req_1" } })])
   const error = await rejection(kinora.generations.create(request))
   assert.isTrue(error instanceof KinoraError)
   assert.instanceOf(error, ResponseError)
-  assert.strictEqual(error.message, "402 insufficient_credits: Too dear.")
+  assert.strictEqual(error.message, "402 insufficient_credits: Too expensive.")
   assert.deepInclude(error, {
     name: "ResponseError",
     _tag: "ResponseError",

@@ -142,5 +142,5 @@ export const collect = async <A>(iterable: AsyncIterable<A>): Promise<ReadonlyAr
 /** The error with which the promise rejects. */
 export const rejection = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then((value) => {
-    throw new Error(`It answered ${JSON.stringify(value)}`)
+    throw new Error(`The response was ${JSON.stringify(value)}`)
   }, (error: unknown) => error)

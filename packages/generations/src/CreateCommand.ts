@@ -28,7 +28,7 @@ export interface CreateCommand {
   /** Parameters as the client sent them. `create` validates them against the model. */
   readonly params: Readonly<Record<string, Schema.Json>>
   readonly identity: RequestIdentity
-  /** Line of the API key of the request, if it has a budget. The job counts against the budget that the line has then. */
+  /** Line of the API key of the request, if it has a budget. The job counts against the budget that the line has when it is created. */
   readonly budgetLine?: KeyId | undefined
   /** Whether trial credits may pay. The files of a job that they pay for carry a watermark. Default false. */
   readonly trialAllowed?: boolean | undefined

@@ -1,5 +1,5 @@
 /**
- * A small model of the money of accounts: balances, plans, credits, quotas and the budget of a key. It knows no transactions, sets or
+ * A small model of the money of accounts: balances, plans, credits, quotas and the budget of a key. It has no transactions, sets or
  * locks. Lots of one kind that expire together are one bucket, since jobs spend them alike.
  */
 import type { Plan, PlanTable } from "@kinora/accounts"

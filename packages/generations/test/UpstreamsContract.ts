@@ -574,7 +574,7 @@ export const reuseSuite = <E>(name: string, services: Layer.Layer<Services, E>) 
         assert.deepStrictEqual(yield* runs(yield* makeRepeating(limits)), reused)
         yield* TestClock.adjust("2 hours")
         assert.deepStrictEqual(yield* runs(yield* makeRepeating(limits)), reused)
-        // The time limit of the model, within which the result of the first job had to be there.
+        // The time limit of the model, within which the first job had to have its result.
         yield* TestClock.adjust("5 minutes")
         assert.deepStrictEqual(yield* runs(yield* makeRepeating(limits)), completed)
       }).pipe(Effect.scoped))

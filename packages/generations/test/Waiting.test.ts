@@ -9,7 +9,7 @@ import { GenerationStore } from "../src/GenerationStore.ts"
 import { layerMemory, openAccount, request } from "./Assembly.ts"
 
 /**
- * Two processes over one memory: `here` with `changes`, which hears nothing of `there`, and a generation. `reads` returns how often
+ * Two processes over one memory: `here` with `changes`, which is not notified of `there`, and a generation. `reads` returns how often
  * `here` has read.
  */
 const startBoth = Effect.fnUntraced(function*(changes: Layer.Layer<Changes.Changes>) {

@@ -2,7 +2,7 @@
  * Driver for image and video models of the AI SDK, which has no idempotency: `submit` makes one
  * call without retries, and an interrupted call has an unknown outcome.
  *
- * The call for an image returns when the image is there. It is in memory until it is collected.
+ * The call for an image returns when the image is complete. It is in memory until it is collected.
  * The call for a video starts a job. Every process can ask for its status and collect it. The
  * AI SDK cannot cancel it: a video that is given up is still made by its provider, and nobody
  * collects it.

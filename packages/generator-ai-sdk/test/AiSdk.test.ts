@@ -109,7 +109,7 @@ suite("AiSdk", {
     })),
     { when: "the connection breaks", call: "submit", reason: "UnknownOutcome", arrange: next(drops) },
     {
-      when: "the response is no JSON",
+      when: "the response is not JSON",
       call: "submit",
       reason: "UnknownOutcome",
       arrange: next((_, r) => void r.end("?"))

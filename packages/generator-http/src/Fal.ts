@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
       const { error, error_type, status } = yield* upstream.call({ method: "GET", target }, RequestStatus)
       if (status !== "COMPLETED") return Generator.pending(pollInterval)
       if (error !== undefined && error !== null) return Generator.failed(failureOf(error_type))
-      // The status does not tell whether the work succeeded, but the response of the result URL does.
+      // The status is the same for failed work. Only the response of the result URL differs.
       return yield* Effect.catch(
         Effect.as(getResult(response), Generator.succeeded),
         (failure) =>

@@ -1,7 +1,7 @@
 /**
  * Driver for servers with the images API of OpenAI: OpenAI, LocalAI, LiteLLM, vLLM-Omni and others.
  *
- * The API is synchronous and has no idempotency: `submit` returns when the image is there, and an
+ * The API is synchronous and has no idempotency: `submit` returns when the image is complete, and an
  * interrupted request has an unknown outcome. The image is in memory until it is collected.
  */
 import * as Driver from "@kinora/generator/Driver"

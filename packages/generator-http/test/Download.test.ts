@@ -72,7 +72,7 @@ describe("own origin", () => {
       assert.lengthOf(server.requests, 4)
     }))
 
-  it.effect("a result that no longer exists is gone, and a busy upstream is transient", () =>
+  it.effect("a missing result is a permanent failure, and a busy upstream is transient", () =>
     Effect.gen(function*() {
       const gone = yield* sceneOf((_, response) => json(response, 404, {}))
       assert.deepStrictEqual(yield* reasonOf(gone.read("/files/1")), ProviderFailure.permanent("gone"))

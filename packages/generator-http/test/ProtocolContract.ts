@@ -221,8 +221,13 @@ const faultsOf = (protocol: Protocol, running: () => Running): ReadonlyArray<Tes
       arrange: next(lines.poll, handle)
     })),
     { when: "the upstream is busy", call: "poll", reason: "Transient", arrange: next(lines.poll, responds(429)) },
-    { when: "the job is gone", call: "poll", reason: whenGone, arrange: next(lines.poll, responds(404)) },
-    { when: "the result is gone", call: "collect", reason: "Permanent", arrange: next(lines.result, responds(404)) },
+    { when: "the job no longer exists", call: "poll", reason: whenGone, arrange: next(lines.poll, responds(404)) },
+    {
+      when: "the result no longer exists",
+      call: "collect",
+      reason: "Permanent",
+      arrange: next(lines.result, responds(404))
+    },
     { when: "the result is elsewhere", call: "collect", reason: "Permanent", arrange: next(lines.result, elsewhere) },
     { when: "the result fails", call: "collect", reason: "Transient", arrange: next(lines.result, responds(500)) },
     {

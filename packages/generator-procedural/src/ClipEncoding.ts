@@ -4,9 +4,9 @@ import { createRequire } from "node:module"
 
 /** Size and speed of a video. */
 export interface Footage {
-  /** Pixels. Even. */
+  /** Width in pixels, an even number. */
   readonly width: number
-  /** Pixels. Even. */
+  /** Height in pixels, an even number. */
   readonly height: number
   /** Frames per second. */
   readonly frameRate: number

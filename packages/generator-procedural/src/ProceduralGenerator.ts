@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function*(
 
     submit: Effect.fn("ProceduralGenerator.submit")(function*(request) {
       const operation = yield* drawableOf(request, promptMax)
-      // Before the images are read, which is most of the work of a submission.
+      // Checked before the images are read, which is most of the work of a submission.
       yield* pictures.checkRoom(request.id)
       const { height, seconds, width } = operation
       const references = seconds === null

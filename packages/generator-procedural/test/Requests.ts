@@ -51,7 +51,7 @@ export const layerSmall: Layer.Layer<Generator.Generator> = Layer.effect(
     }))
 )
 
-/** A finished drawing that is no picture. */
+/** A finished drawing that is not a picture. */
 export const blank: DrawingPool.Drawn = { bytes: Uint8Array.of(1), poster: null }
 
 export const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")

@@ -43,7 +43,7 @@ export interface Pending {
   readonly _tag: "Pending"
   /** Time until the next poll. Zero if `poll` itself waits for changes. See `spacesPolls`. */
   readonly after: Duration.Duration
-  /** Progress from 0 to 1, if the driver knows it. */
+  /** Progress from 0 to 1, if the driver can measure it. */
   readonly progress?: number | undefined
 }
 

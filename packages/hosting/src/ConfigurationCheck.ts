@@ -141,7 +141,7 @@ const exchange = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, { digests
     VALUES (${id}, ${name}, ${role}, ${JSON.stringify(digests)}::text::jsonb, ${until})
     ON CONFLICT (id) DO UPDATE SET until = excluded.until
   `
-  // SKIP LOCKED, so that processes do not wait for each other.
+  // Skips locked rows, so that processes do not wait for each other.
   yield* sql`
     DELETE FROM host_configuration WHERE id IN (
       SELECT id FROM host_configuration WHERE until <= ${DateTime.toDate(now)} AND id <> ${id} FOR UPDATE SKIP LOCKED

@@ -147,7 +147,7 @@ export const layer = (settings: Settings) =>
     )
     const checks = Layer.mergeAll(
       Layer.effectDiscard(Webhook.checkKeys(settings)),
-      // The directory belongs to this process, so the workers that held leases in its database are gone. The embedded
+      // The directory belongs to this process, so the workers that held leases in its database have ended. The embedded
       // database has the clock of this host.
       isEmbedded ? layerTakeOver : ClockCheck.layer({ skewMax: settings.clockSkewMax })
     )

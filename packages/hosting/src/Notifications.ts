@@ -87,7 +87,7 @@ const Hint = Schema.fromJsonString(Schema.Struct({
   /** Sender, which ignores its own notifications. */
   from: Schema.String,
   work: Schema.Boolean,
-  /** Kinds of the jobs that were queued. Absent: any, as in notifications of earlier builds. */
+  /** Kinds of the jobs that were queued. If undefined, any, as in notifications of earlier builds. */
   kinds: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Optional, since release 0.1 neither sends nor reads it. */
   webhooks: Schema.optionalKey(Schema.Boolean),

@@ -43,7 +43,7 @@ for (const [name, database] of TestDatabase.all) {
   layer(Migrations.layer(ConfigurationCheck.migrations).pipe(Layer.provideMerge(database)))(
     `ConfigurationCheck (${name})`,
     (it) => {
-      it.effect("warns processes with different models, once, and says what differs", () =>
+      it.effect("warns processes with different models, once, and logs what differs", () =>
         Effect.gen(function*() {
           const sql = yield* SqlClient.SqlClient
           const dearer = { ...still, price_table: [{ params: {}, credits: 9_999 }] }

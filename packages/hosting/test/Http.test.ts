@@ -20,7 +20,7 @@ const services = Services.layer({}).pipe(
     Notifications.layerLocal,
     Drivers.layer(),
     Readiness.layerAlways,
-    UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] }),
+    UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service has")] }),
     Webhook.layerProtection({ keys: [Redacted.make("at least 32 bytes that seal what the service keeps")] })
   ))
 )

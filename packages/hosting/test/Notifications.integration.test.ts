@@ -131,7 +131,7 @@ it.effect("wakes the workers of the kinds that another process names, and all wo
     yield* repeatUntil(here.wakeup.wakeFor(others), text.await)
   }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto), TestClock.withLive))
 
-it.effect("tells waiting calls when the connection is lost, and completes their watches when it is replaced", () =>
+it.effect("notifies waiting calls when the connection is lost, and completes their watches when it is replaced", () =>
   Effect.gen(function*() {
     const url = yield* TestDatabase.postgresUrl
     const mayConnect = yield* Latch.make(true)

@@ -22,7 +22,7 @@ const services = Services.layer({}).pipe(
     Drivers.layer(),
     Webhook.layerProtection({ keys: [Redacted.make("at least 32 bytes that seal what the service keeps")] }),
     Readiness.layerAlways,
-    UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })
+    UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service has")] })
   ))
 )
 

@@ -65,7 +65,7 @@ it.effect("is not ready while the database has no room for 1 MiB", () =>
   Effect.gen(function*() {
     const { notReady } = yield* Readiness.Readiness
     const sql = yield* SqlClient.SqlClient
-    // The row is there already, so its update needs no room.
+    // The row exists, so its update needs no room.
     assert.deepStrictEqual(yield* notReady, [])
     yield* sql`SET temp_file_limit = '512kB'`
     assert.deepStrictEqual(yield* notReady, ["database"])

@@ -5,7 +5,7 @@ import * as Drivers from "../src/Drivers.ts"
 import * as Host from "../src/Host.ts"
 import * as Webhook from "../src/Webhook.ts"
 
-const keys = [Redacted.make("at least 32 bytes that only the service knows")] as const
+const keys = [Redacted.make("at least 32 bytes that only the service has")] as const
 
 /** A PNG of one red pixel. */
 const pixel = Buffer.from(
@@ -13,7 +13,7 @@ const pixel = Buffer.from(
   "base64"
 )
 
-it.effect("limits results as its options say", () =>
+it.effect("limits results by its options", () =>
   Effect.gen(function*() {
     const { probe } = yield* Media.Media
     const read = (start: number, length: number) => Effect.succeed(pixel.subarray(start, start + length))

@@ -40,7 +40,7 @@ const hanging = (events: Queue.Queue<string>) =>
         BlobStore.layerMemory,
         Notifications.layerLocal,
         Drivers.layer(),
-        UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] }),
+        UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service has")] }),
         Webhook.layerProtection({ keys: [Redacted.make("at least 32 bytes that seal what the service keeps")] })
       ))
     ),

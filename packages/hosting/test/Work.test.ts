@@ -8,7 +8,7 @@ import * as Work from "../src/Work.ts"
 
 const services = Host.layerMemory({
   models: [DefaultModels.draft, DefaultModels.still],
-  urlSigningKeys: [Redacted.make("at least 32 bytes that only the service knows")]
+  urlSigningKeys: [Redacted.make("at least 32 bytes that only the service has")]
 }).pipe(
   Layer.provide(Webhook.layerProtection({
     keys: [Redacted.make("at least 32 bytes that seal what the service keeps")],

@@ -20,7 +20,7 @@ export class ContentReader extends Context.Service<ContentReader, {
   readonly account: string | undefined
   /**
    * When the signed URL expired, if it has. Its request can read nothing, but the response is
-   * `result_expired` if the result is gone, otherwise `signature_expired`.
+   * `result_expired` if the result was deleted, otherwise `signature_expired`.
    */
   readonly expiredAt: DateTime.Utc | undefined
 }>()("@kinora/http-api/ContentReader") {}

@@ -110,12 +110,12 @@ export const refuse = <const Code extends AnyErrorCode>(
   ...options: MakeArguments<Code>
 ): Effect.Effect<never, ApiError<Code>> => Effect.fail(make(code, ...options))
 
-/** How an error travels. */
+/** An error as a response. */
 export interface EncodedError {
   readonly status: number
   /** The headers that depend on the error. */
   readonly headers: Readonly<Record<string, string>>
-  /** The envelope: exactly four properties, always. */
+  /** The envelope. It always has these four properties. */
   readonly body: {
     readonly error: {
       readonly code: AnyErrorCode
@@ -145,7 +145,7 @@ export const headersOf = ({ details, retryAfterMillis, shouldRetry, status }: Ap
   ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
   ...(status === 416 && "bytes" in details ? { "content-range": `bytes */${String(details.bytes)}` } : {}),
   ...(retryAfterMillis === undefined ? {} : {
-    // Whole seconds, at least 1.
+    // `Retry-After` has whole seconds, at least 1.
     "retry-after": Math.max(1, Math.ceil(retryAfterMillis / 1000)),
     "retry-after-ms": retryAfterMillis
   }),

@@ -93,7 +93,7 @@ it.effect("rounds Retry-After up to whole seconds, at least 1, and gives the exa
     }
   }))
 
-it.effect("tells clients not to retry what a retry cannot help", () =>
+it.effect("sets `x-should-retry: false` where a retry cannot help", () =>
   Effect.sync(() => {
     const headers = (error: ApiError.ApiErrorOf<keyof typeof definitions>) => ApiError.encode(error).headers
     const late = ApiError.make("not_cancellable", { plan: "credits", details: { status: "completed" } })

@@ -114,7 +114,7 @@ export interface HttpServerOptions {
   readonly bodyBytesMax: number
   /**
    * The maximum weight of a JSON body that creates a job: its bytes, of which each string
-   * that is no name counts at most 256. It bounds the time for parsing and validation. Default 16 KiB,
+   * that is not a property name counts at most 256. It bounds the time for parsing and validation. Default 16 KiB,
    * which takes at most a tenth of a second.
    */
   readonly bodyStructureMax: number

@@ -1,7 +1,7 @@
 /**
  * The routes of a listener for operators alone: `/healthz`, `/readyz`, `/metrics` and, with
  * `adminToken`, the operator API, its reference and the API of the console. `HttpServerRoutes` of the listener for clients has
- * `operatorRoutes: false` then.
+ * `operatorRoutes: false` in this case.
  */
 import { MonitoringApi } from "@kinora/http-api/Api"
 import { Layer } from "effect"

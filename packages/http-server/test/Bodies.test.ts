@@ -248,7 +248,7 @@ it.effect("responds with 408 to bodies that stall, and gives their memory back",
     assert.strictEqual((yield* send("POST", "/v1/generations", { key, body: large })).status, 201)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("responds with 408 to JSON that takes too long, and lets uploads go on as long as they are fast", () =>
+it.effect("responds with 408 to JSON that takes too long, and continues uploads as long as they are fast", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ bodyStallMax: Duration.hours(1) })
     const { key } = yield* Host.openAccount()

@@ -20,7 +20,7 @@ const makeCallback = Effect.gen(function*() {
   return { id, expiresAt, called, path: UrlSigner.urlOf(signer, "", Callbacks.pathOf(id), expiresAt) }
 })
 
-it.effect("wakes the polls of exactly the job, any number of times, whatever the body says", () =>
+it.effect("wakes the polls of exactly the job, any number of times, whatever the body contains", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { called, path } = yield* makeCallback

@@ -184,7 +184,7 @@ const settle = Effect.gen(function*() {
   })))
 })
 
-it.effect("lets only members change keys and webhooks, and says so", () =>
+it.effect("permits only members to change keys and webhooks", () =>
   Effect.gen(function*() {
     const { byKey, keyId, viewer } = yield* open()
     const endpoint = `${console}/webhook-endpoints/whep_01q3dcbd00evhthzyyqsfhxazr`

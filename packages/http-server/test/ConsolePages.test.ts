@@ -102,7 +102,7 @@ it.effect("leads browsers at / to the console, and programs to the documentation
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("says how to build the console if it is not built", () =>
+it.effect("explains how to build the console if it is not built", () =>
   Effect.gen(function*() {
     for (const consoleDirectory of [undefined, "/elsewhere"]) {
       const send = yield* Host.start({ consoleDirectory })

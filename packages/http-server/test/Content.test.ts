@@ -208,7 +208,7 @@ it.effect("rejects a wrong signature with 401, and counts it as a failed authent
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("returns 410 for an expired signature of a result that is gone, without counting it", () =>
+it.effect("returns 410 for an expired signature of a deleted result, without counting it", () =>
   Effect.gen(function*() {
     const { send, signed } = yield* openResult()
     yield* TestClock.adjust("24 hours")

@@ -130,7 +130,7 @@ it.effect("lists the documents that the listener serves", () =>
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("says how to build the page if it is not built", () =>
+it.effect("explains how to build the page if it is not built", () =>
   Effect.gen(function*() {
     for (const docsDirectory of [undefined, "/elsewhere"]) {
       const send = yield* Host.start({ docs: true, docsDirectory })

@@ -80,7 +80,7 @@ it.effect("ignores the header unless it is configured, with the proxies that may
     }
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("rejects a header that is sent twice, or that is no e-mail address", () =>
+it.effect("rejects a header that is sent twice, or that is not an e-mail address", () =>
   Effect.gen(function*() {
     const send = yield* Host.start(options)
     yield* Host.openAccount({ email: "ada@example.com" })

@@ -77,7 +77,7 @@ it.effect("cancels a waiting job and refunds it, and returns the same when repea
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 100, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("rejects cancelling a started or ended job, and tells clients not to retry", () =>
+it.effect("rejects cancelling a started or ended job, and sets `x-should-retry: false`", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
     const { account, key } = yield* Host.openAccount()

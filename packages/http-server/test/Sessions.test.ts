@@ -291,7 +291,7 @@ it.effect("counts requests per session, and those of a session with a key as req
     assert.strictEqual(limitOf(yield* send("GET", models, { key })).remaining, 2)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("without the console, knows none of its paths and ignores cookies", () =>
+it.effect("without the console, has none of its paths and ignores cookies", () =>
   Effect.gen(function*() {
     const { account } = yield* Host.openAccount()
     const { token } = yield* Browsers.signInAs(yield* Host.start(), memberOf(account.id))

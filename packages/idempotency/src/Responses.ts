@@ -93,7 +93,7 @@ export class Responses extends Context.Service<Responses, {
 
   /**
    * Stores the response of a request, in the transaction of the caller if there is one. A second call changes nothing.
-   * Fails with `LeaseLost` if a repetition has begun; a transaction must be rolled back then.
+   * Fails with `LeaseLost` if a repetition has begun. Roll back the transaction in this case.
    */
   readonly complete: (
     running: RunningRequest,

@@ -124,7 +124,7 @@ export const idempotent = <Request extends object>(
     if (incoming.key === undefined) {
       return await valueOf(options.required ?? false, request) ? refuse({ reason: "missing" }) : { _tag: "Pass" }
     }
-    // Before the key is claimed: it would stay claimed if the function throws.
+    // Called before the key is claimed, which would stay claimed if the function throws.
     const window = await valueOf(options.window ?? "24 hours", request)
     try {
       const begun = await begin(options, request, incoming, incoming.key)

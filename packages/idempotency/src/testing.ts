@@ -10,7 +10,7 @@ import type { IdempotencyStore } from "./IdempotencyStore.ts"
 import { parts, services } from "./internal/contract/contract.ts"
 
 /**
- * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty then. The tests move
+ * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty each time. The tests move
  * the `TestClock`, so the time of the store has to be that of the `Clock`, or of `DatabaseTime`.
  */
 export const suite = <E>(name: string, store: Layer.Layer<IdempotencyStore | UnitOfWork, E>): void => {

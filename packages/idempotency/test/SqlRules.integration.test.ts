@@ -89,7 +89,7 @@ const decideEach = <Command extends Claims.Slot, Refusal>(
 for (const [name, database] of TestDatabase.all) {
   layer(Backend.over(database))(`Rules in SQL (${name})`, (it) => {
     it.effect.prop(
-      "claim, extend, release, renew, complete and sweep do to the rows what the rules say",
+      "claim, extend, release, renew, complete and sweep do to the rows what the rules define",
       [Schema.Array(Command).check(Schema.isMaxLength(8))],
       ([commands]) =>
         Effect.gen(function*() {

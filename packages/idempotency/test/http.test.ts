@@ -23,7 +23,7 @@ describe("in memory", () => {
   storageSuite(() => idempotency)
   behaviourSuite(() => idempotency)
 
-  it("refuses to guess the content of a body that Express has not parsed, unless the program knows it", async () => {
+  it("refuses to guess the content of a body that Express has not parsed, unless the program passes it", async () => {
     const options = { idempotency, scope: newScope() }
     const handle: HttpServers.Handler = async () => ({ body: "done" })
     const headers = { "content-type": "text/plain" }

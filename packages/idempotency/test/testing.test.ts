@@ -173,7 +173,7 @@ const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<S
           response: { ...response, body: response.body?.length === 0 ? undefined : response.body }
         })
     }),
-    "tells a response with an empty body from one without"
+    "distinguishes a response with an empty body from one without"
   ]
 ]
 

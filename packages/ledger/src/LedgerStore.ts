@@ -18,7 +18,7 @@ export class LedgerStore extends Context.Service<LedgerStore, {
    * Writes changes of accounts that this unit of work has locked. Fails without
    * effect if a transaction or a hold exists already, or if a lot would hold less than 0 or
    * more than was granted. Dies with `StaleBooks` if a stored counter differs from the
-   * loaded one. The unit of work must roll back then.
+   * loaded one. After that, the unit of work must roll back.
    */
   readonly save: (changes: Stored.Changes) => Effect.Effect<void, StorageError>
   /**

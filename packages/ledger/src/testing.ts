@@ -10,7 +10,7 @@ import { parts, services } from "./internal/contract/contract.ts"
 import type { LedgerStore } from "./LedgerStore.ts"
 
 /**
- * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty then. Commands name
+ * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty each time. Commands name
  * their times, so a store with a clock of its own has to use that of `DatabaseTime`.
  */
 export const suite = <E>(name: string, store: Layer.Layer<LedgerStore | UnitOfWork, E>): void => {

@@ -10,7 +10,7 @@ import { promisify } from "node:util"
 export interface HeldNode {
   /** Path of the program. */
   readonly path: string
-  /** Waits until the first process is started. Returns an effect that lets it go on. */
+  /** Waits until the first process is started. Returns an effect that continues it. */
   readonly isStarted: Effect.Effect<Effect.Effect<void>>
 }
 

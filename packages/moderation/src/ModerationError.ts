@@ -28,7 +28,7 @@ export class ModerationError extends Schema.TaggedError<ModerationError>("@kinor
   }
 }
 
-/** Creates the error of a check that could not be made now. */
+/** Creates the error of a check that failed for a transient reason. */
 export const unavailable = (problem: string): ModerationError =>
   new ModerationError({ reason: new Unavailable({ problem }) })
 

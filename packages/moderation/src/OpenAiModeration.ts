@@ -1,7 +1,7 @@
 /**
  * Moderation by the moderations API of OpenAI, and by servers with the same API. The
  * prompt and each image are a request each, since the API accepts one image per request
- * and does not tell what it flagged.
+ * and does not return which one it flagged.
  */
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { allowed, fields, isAllowed, Secret, Url } from "./internal/options.ts"

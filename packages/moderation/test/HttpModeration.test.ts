@@ -23,7 +23,7 @@ const answering = (answer: unknown, options?: object) => start((response) => jso
 
 const base64 = (text: string) => Buffer.from(text).toString("base64")
 
-/** Responses that are no verdict. */
+/** Responses that are not verdicts. */
 const unusable: ReadonlyArray<readonly [what: string, handle: (response: ServerResponse) => void, problem: string]> = [
   ["another status", (response) => json(response, { verdict: "accept" }, 500), "Status 500"],
   ["a redirect", (response) => response.writeHead(302, { location: "/" }).end(), "Status 302"],

@@ -63,7 +63,7 @@ it.live("rejects a response of another issuer if the provider names its issuer t
     yield* complete(attempt, `${query}&iss=${encodeURIComponent(server.issuer)}`)
   }).pipe(Effect.scoped))
 
-it.live("takes an address as verified only from the source that says so", () =>
+it.live("takes an address as verified only from the source that has verified it", () =>
   Effect.gen(function*() {
     const server = yield* ForgedTokens.start("kinora", attempt.nonce)
     const { complete } = yield* providerOf(server.issuer)

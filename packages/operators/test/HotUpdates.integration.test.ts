@@ -7,7 +7,7 @@ import { OperatorStore } from "../src/OperatorStore.ts"
 import * as SqlOperatorStore from "../src/SqlOperatorStore.ts"
 import { makeHost } from "./Hosts.ts"
 
-it.live("records of uses change no index of operators, of whom there are few", () =>
+it.live("records of uses change no index of operators", () =>
   Effect.gen(function*() {
     const database = yield* HotUpdates.database
     yield* Effect.gen(function*() {

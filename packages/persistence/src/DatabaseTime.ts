@@ -149,7 +149,7 @@ const shifted = (time: Statement.Fragment, millis: number): Statement.Fragment =
     Statement.literal("("),
     ...time.segments,
     Statement.literal(" + "),
-    // As text, since the driver infers other types for whole numbers than for fractions.
+    // Passed as text, since the driver infers other types for whole numbers than for fractions.
     Statement.parameter(String(millis)),
     Statement.literal("::float8 * interval '1 millisecond')")
   ])

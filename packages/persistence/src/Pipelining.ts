@@ -85,7 +85,7 @@ export const write = (
   })
 
 /**
- * `write` for a statement that divides by zero unless its rows are as they were loaded. Dies with the defect of `stale` then.
+ * `write` for a statement that divides by zero unless its rows are as they were loaded. If they are not, it dies with the defect of `stale`.
  */
 export const writeCurrent = (
   sql: SqlClient.SqlClient,
@@ -156,6 +156,6 @@ const connectionOf = (
   const transaction = Context.getOrUndefined(context, sql.transactionService)
   if (transaction === undefined) return undefined
   const [connection, savepoint] = transaction
-  // A write within a savepoint fails there, so that its caller can roll back to it and go on.
+  // A write within a savepoint fails there, so that its caller can roll back to it and continue.
   return savepoint === 0 && Pipelined.isPipelined(connection) ? connection : undefined
 }

@@ -1,7 +1,7 @@
 /** The class of the error with which a package rejects commands: it has a `reason`, one class per broken rule. */
 import { type Cause, Schema } from "effect"
 
-/** A broken rule. Most reasons have no message, since their fields say all. */
+/** A broken rule. Most reasons have no message, since their fields contain all. */
 export interface Reason {
   readonly _tag: string
   readonly message: string

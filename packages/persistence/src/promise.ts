@@ -129,7 +129,7 @@ export const make = async <Services>(layers: Layers<Services>, storage: Storage)
   const close = () =>
     closed ??= (async () => {
       try {
-        // Before the calls, which those of running handlers are.
+        // Closed before the calls, since running handlers make calls.
         await Promise.allSettled(Array.from(openings, (end) => end()))
         isClosed = true
         // A pool that ends never settles the calls that wait for a connection.

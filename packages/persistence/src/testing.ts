@@ -13,7 +13,7 @@ export { Cells } from "./internal/contract/cells.ts"
 export { type InTransaction, transactions } from "./internal/contract/transactions.ts"
 
 /**
- * Registers the tests of the contract. The layer is built once, and its cells have to be empty then. Units can run at the same
+ * Registers the tests of the contract. The layer is built once, and its cells have to be empty at that time. Units can run at the same
  * time or one after the other.
  */
 export const suite = <E>(name: string, units: Layer.Layer<Cells | UnitOfWork, E>): void =>

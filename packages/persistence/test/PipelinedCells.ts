@@ -80,7 +80,7 @@ export const makeFreezing = Effect.gen(function*() {
     others: TestDatabase.connected({ url: Redacted.make(url), maxConnections: 1 }),
     freeze: each((socket) => socket.pause()),
     thaw: each((socket) => socket.resume()),
-    /** Closes the connections, and returns when the client knows it. */
+    /** Closes the connections, and returns when the client has noticed it. */
     cut: Effect.promise(() =>
       Promise.all(sockets.filter(({ closed }) => !closed).map((socket) => once(socket.destroy(), "close")))
     ),

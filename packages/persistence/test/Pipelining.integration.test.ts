@@ -146,7 +146,7 @@ it.effect("if BEGIN fails, nothing of the unit takes effect", () =>
         write("a", 1),
         writeAtCommit("b", 1),
         Effect.andThen(sql`SELECT 1`, write("c", 1)),
-        // The caller recovers, and goes on.
+        // The caller recovers and continues.
         Effect.andThen(
           Effect.ignore(sql`SELECT 1`),
           Effect.andThen(writeAtCommit("d", 1), Effect.ignore(write("e", 1)))

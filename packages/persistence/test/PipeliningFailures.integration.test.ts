@@ -7,7 +7,7 @@ import * as StorageError from "../src/StorageError.ts"
 import { UnitOfWork } from "../src/UnitOfWork.ts"
 import { cancelling, database, makeCells, makeFreezing, over, Refused, stateOf, tagOf } from "./PipelinedCells.ts"
 
-/** Interrupts a statement as soon as it was handed to the driver, or while it waits for `BEGIN`, and goes on. */
+/** Interrupts a statement as soon as it was handed to the driver, or while it waits for `BEGIN`, and continues. */
 const interruptions = [
   [
     "a concurrent failure",
@@ -23,7 +23,7 @@ const interruptions = [
 ] as const
 
 it.effect.each(interruptions)(
-  "a unit that goes on after %s of a statement is applied whole or not at all",
+  "a unit that continues after %s of a statement is applied whole or not at all",
   ([, interrupt]) =>
     Effect.gen(function*() {
       const { atomically } = yield* UnitOfWork

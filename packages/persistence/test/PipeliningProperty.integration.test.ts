@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import * as Pipelining from "../src/Pipelining.ts"
 import { database, makeCells, over, Refused } from "./PipelinedCells.ts"
 
-/** Steps after which a unit goes on. Those of writes have a key each. */
+/** Steps after which a unit continues. Those of writes have a key each. */
 const steady = [
   "read",
   "write",

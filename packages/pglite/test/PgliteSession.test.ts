@@ -37,7 +37,7 @@ const makeDatabase = Effect.gen(function*() {
   return { connect, database }
 })
 
-it.live("rolls back the transaction of a connection that was cut, and lets the others go on", () =>
+it.live("rolls back the transaction of a connection that was cut, and continues the others", () =>
   Effect.gen(function*() {
     const { connect } = yield* makeDatabase
     const doomed = yield* connect

@@ -33,7 +33,7 @@ export const layerWith = (
     RateLimitStore,
     Effect.map(Redis.Redis, (redis) => {
       const run = makeRun(redis, prefix, Duration.fromInputUnsafe(deadline))
-      /** Deletes leases of requests that failed. It is no script, which would have to be loaded first. */
+      /** Deletes leases of requests that failed. It is not a script, which would have to be loaded first. */
       const giveBack = (places: ReadonlyArray<Lease.Place>) =>
         Effect.forEach(places, ({ id, key }) => redis.send("ZREM", `${prefix}place:${key}`, id), all).pipe(
           Effect.timeout(deadline),
@@ -82,7 +82,7 @@ export const layer: Layer.Layer<RateLimitStore, never, Redis.Redis> = layerWith(
 // internal
 // -----------------------------------------------------------------------------
 
-/** Calls are sent at once, in order. */
+/** Options with which calls are sent immediately, in order. */
 const all = { concurrency: "unbounded" } as const
 
 /**
@@ -128,7 +128,7 @@ const makeRun =
         Effect.mapError(({ cause }) => failed(cause)),
         Effect.timeoutOrElse({
           duration: deadline,
-          orElse: () => Effect.fail(failed(new Error(`Redis did not answer within ${Duration.format(deadline)}`)))
+          orElse: () => Effect.fail(failed(new Error(`Redis did not respond within ${Duration.format(deadline)}`)))
         }),
         // The deadline is in real time.
         Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()),

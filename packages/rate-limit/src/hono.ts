@@ -35,7 +35,7 @@ export const rateLimit = <Context extends HonoContext = HonoContext>(options: Ra
   return async (context: NoInfer<Context>, next: () => Promise<void>): Promise<Response | undefined> => {
     const { headers, reply } = await decide(context)
     if (reply !== undefined) {
-      // With the headers that middleware has set before.
+      // Keeps the headers that other middleware has set.
       const all = new Headers(context.res.headers)
       for (const [name, value] of Object.entries({ ...headers, ...reply.headers })) all.set(name, value)
       return new Response(reply.body, { status: reply.status, headers: all })

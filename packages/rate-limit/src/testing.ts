@@ -16,7 +16,7 @@ import type { RateLimitStore } from "./RateLimitStore.ts"
 export type { Traits } from "./internal/contract/tests.ts"
 
 /**
- * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty then. The tests move
+ * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty each time. The tests move
  * the `TestClock`, so the time of the store has to be that of the `Clock`, or of `DatabaseTime`. By default, the store takes
  * part in units of work, and is swept.
  */

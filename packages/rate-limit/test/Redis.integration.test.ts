@@ -138,7 +138,7 @@ const suite = () => {
       }
     }).pipe(Effect.provide(Limits.layerRedis().pipe(Layer.provideMerge(redis)))))
 
-  test("fails for good if a key is of another program", () =>
+  test("fails permanently if a key is of another program", () =>
     Effect.gen(function*() {
       const { send } = yield* Redis.Redis
       const { hit } = yield* RateLimit.RateLimit
@@ -146,7 +146,7 @@ const suite = () => {
       assert.strictEqual((yield* Effect.flip(hit({ key: "taken", limit: 5 }))).reason, "failed")
     }).pipe(Effect.provide(Limits.layerRedis().pipe(Layer.provideMerge(redis)))))
 
-  test("fails while Redis does not answer, and continues when it does", () =>
+  test("fails while Redis does not respond, and continues when it does", () =>
     Effect.gen(function*() {
       const server = yield* TestRedis.start
       const client = yield* connect(server)

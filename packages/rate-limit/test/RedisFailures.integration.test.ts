@@ -91,7 +91,7 @@ const suite = () => {
       assert.isTrue(yield* Effect.provideContext(acquireFor("ada"), patientPlaces))
     }).pipe(Effect.scoped))
 
-  it.live("refuses a place of a scope in time while Redis does not answer", () =>
+  it.live("refuses a place of a scope in time while Redis does not respond", () =>
     Effect.gen(function*() {
       const server = yield* TestRedis.start
       const redis = yield* Layer.build(redisOf(server.socket))

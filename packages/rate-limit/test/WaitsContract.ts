@@ -80,7 +80,7 @@ export const suite = <E>(
         assert.isFalse((yield* Fiber.join(next)).accepted)
       }))
 
-    it.effect("go on for other hits when one is interrupted", () =>
+    it.effect("continue for other hits when one is interrupted", () =>
       Effect.gen(function*() {
         yield* TestClock.setTime(4_000 * minute)
         const { hit } = yield* makeProcess
@@ -96,7 +96,7 @@ export const suite = <E>(
         assert.isFalse((yield* Fiber.join(next)).accepted)
       }))
 
-    it.effect("are in vain for a hit that costs more than its limit", () =>
+    it.effect("do not accept a hit that costs more than its limit", () =>
       Effect.gen(function*() {
         const { hit } = yield* makeProcess
         assert.isFalse((yield* hit({ key: "costly", limit: 3, cost: 4, mayWait: true })).accepted)

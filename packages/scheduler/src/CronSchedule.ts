@@ -6,7 +6,7 @@
  *
  * Any number of processes may have the same schedules. Each tick is enqueued once: the unit of work that delays its job also
  * advances the row of the schedule, from the time that it has read. So a process that dies leaves neither or both, and another
- * one goes on.
+ * one continues.
  */
 import { Cron, Duration, Effect, Layer, Option, Random, Result } from "effect"
 import { checkPriority } from "./internal/priorities.ts"

@@ -49,7 +49,7 @@ export const get = (lanes: Lanes, lane: string): { readonly cap: number; readonl
 /**
  * Gives the job a slot if one is free, else a place in the queue of its lane. Refuses the
  * job if `waitingMax` jobs of the group wait already, if another job holds its unique key, and if its id or its priority is invalid. A `pending`
- * job may get a slot before the lanes are saved; `Scheduler.save` returns it as promoted then. Throws if the lane was
+ * job may get a slot before the lanes are saved; in this case, `Scheduler.save` returns it as promoted. Throws if the lane was
  * not loaded, belongs to another group, or has the job already.
  */
 export const enqueue = <Payload>(
@@ -74,7 +74,7 @@ export const enqueue = <Payload>(
 
 /**
  * Adds a job that does not start before it is due. It takes no slot and does not count as waiting. When it is due, it is
- * placed like a job that is enqueued then, under the cap and the weight that the lane has then. The lane gets those of the
+ * placed like a job that is enqueued at that time, under the cap and the weight of the lane at that time. The lane gets those of the
  * command now. A job without a delay is due immediately. Refuses the job if another job holds its unique key, and if its id or its
  * priority is invalid. Throws like `enqueue`, if both `delay` and `runAt` are given, and if the job is due too late.
  */

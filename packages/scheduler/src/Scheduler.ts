@@ -139,7 +139,7 @@ export class Scheduler extends Context.Service<
     readonly drain: (worker: string) => Effect.Effect<boolean, StorageError>
     /** Withdraws `drain`: the worker claims jobs again, from its next heartbeat on. Returns the same as `drain`. Idempotent. */
     readonly resume: (worker: string) => Effect.Effect<boolean, StorageError>
-    /** Returns whether the worker that has this lease is asked to drain. `Worker.layer` does so then. */
+    /** Returns whether the worker that has this lease is asked to drain. If so, `Worker.layer` drains. */
     readonly isDrained: (lease: string) => Effect.Effect<boolean, StorageError>
     /** Returns the lease of a worker that stops. Jobs that still run under it are rescued. */
     readonly returnLease: (lease: string) => Effect.Effect<void, StorageError>
@@ -220,7 +220,7 @@ export class Scheduler extends Context.Service<
     /**
      * Compares the counters with the jobs and returns at most 1,000 differences: counters
      * that are wrong, and lanes in which more jobs hold a slot than may. A lane whose cap
-     * was lowered may hold more slots than its cap, but not more than it held then.
+     * was lowered may hold more slots than its cap, but not more than it held before.
      */
     readonly verify: Effect.Effect<ReadonlyArray<Drift>, StorageError>
     /** Counts all jobs again, corrects the counters, and promotes waiting jobs. One unit per 200 groups. */

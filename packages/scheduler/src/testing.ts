@@ -10,7 +10,7 @@ import { parts, services } from "./internal/contract/contract.ts"
 import type { SchedulerStore } from "./SchedulerStore.ts"
 
 /**
- * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty then. The tests move
+ * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty each time. The tests move
  * the `TestClock`, so the time of the store has to be that of `DatabaseTime`. The `Clock` is that of a worker, and can differ.
  */
 export const suite = <E>(name: string, store: Layer.Layer<SchedulerStore | UnitOfWork, E>): void => {

@@ -118,7 +118,7 @@ it.effect.prop(
       const { atomically } = yield* UnitOfWork.UnitOfWork
       const world = yield* makeWorld
       const model = new Model()
-      /** The leases that workers believe to hold, also those that they have lost. */
+      /** The leases that workers have taken, also those that they have lost. */
       let leases: ReadonlyArray<Lease> = []
       const lanes = lanesOfGroup.map((lane) => `${world.lane}-${lane}`)
       const holderOf = ({ epoch, job }: Lease) =>

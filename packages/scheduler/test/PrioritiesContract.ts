@@ -49,7 +49,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
       { arbitrary: { runs: 40 } }
     )
 
-    it.effect("are refused if they are no whole numbers from 0 to 100, and nothing is changed", () =>
+    it.effect("are refused if they are not whole numbers from 0 to 100, and nothing is changed", () =>
       Effect.gen(function*() {
         const scheduler = yield* Scheduler
         const world = yield* makeWorld

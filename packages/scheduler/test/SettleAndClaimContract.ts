@@ -23,7 +23,7 @@ const Enqueue = Schema.Struct({
   isOwn: Schema.Literals([true, true, true, true, false])
 })
 
-/** Ends every running job whose number is no multiple of `kept`, some under another epoch. */
+/** Ends every running job whose number is not a multiple of `kept`, some under another epoch. */
 const End = Schema.Struct({
   kept: Schema.Literals([3, 100]),
   lost: Schema.Literals([3, 100, 100]),

@@ -83,7 +83,7 @@ const Command = Schema.Union([
     alone: Schema.Boolean,
     isExcepted: Schema.Boolean
   }),
-  // Holds every second job, all, or does not tell.
+  // Holds every second job, all, or reports none.
   Schema.TaggedStruct("rescue", {
     own: Own,
     limit: Few(4),

@@ -178,7 +178,7 @@ it("throws a typed error for each refusal", async () => {
   assert.deepInclude(unknown, { code: "job_not_found", job })
 })
 
-it("tells `failed` why a job has failed, again until it succeeds, and ends the job", async () => {
+it("passes `failed` the reason why a job has failed, again until it succeeds, and ends the job", async () => {
   await using scheduler = await createScheduler({ memory: true })
   const reasons: Array<unknown> = []
   const signals: Array<boolean> = []

@@ -51,7 +51,7 @@ const onlyBlob = (directory: string) => {
 /** Returns how many descriptors of this process are open on the file. */
 const handlesOn = (file: string) => handlesOf(file)()
 
-/** Returns a function that counts the descriptors of this process on a file, also after its name is gone. */
+/** Returns a function that counts the descriptors of this process on a file, also after its name was removed. */
 const handlesOf = (file: string) => {
   const { dev, ino } = statSync(file)
   return () =>

@@ -23,7 +23,7 @@ const start = Effect.gen(function*() {
   return { file, forget, open, readSize: Effect.acquireUseRelease(open, size, release), release, replace, size }
 })
 
-/** Returns a function that returns whether this process has the file open, also after its name is gone. */
+/** Returns a function that returns whether this process has the file open, also after its name was removed. */
 const isOpen = (file: string) => {
   const { dev, ino } = statSync(file)
   return () =>

@@ -23,7 +23,7 @@ const bytes = bytesOf(700_000)
 const read = async (stream: ReadableStream<Uint8Array>) => new Uint8Array(await new Response(stream).arrayBuffer())
 const refusal = (call: Promise<unknown>) => call.catch((error: unknown) => error)
 
-/** Calls the body with the path of a new directory, which is removed then. */
+/** Calls the body with the path of a new directory, and removes the directory afterwards. */
 const inDirectory = async (body: (directory: string) => Promise<void>) => {
   const directory = mkdtempSync(path.join(tmpdir(), "blobs-"))
   try {

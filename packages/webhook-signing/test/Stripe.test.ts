@@ -138,7 +138,7 @@ describe("headers on which both agree", () => {
     ["a signature in capitals", `t=${now},v1=${hex.toUpperCase()}`, "refuses", "malformed_header"],
     ["a signature that is too short", `t=${now},v1=${hex.slice(1)}`, "refuses", "malformed_header"],
     ["a signature that is too long", `t=${now},v1=${hex}0`, "refuses", "malformed_header"],
-    ["letters that are no hex", `t=${now},v1=${"g".repeat(64)}`, "refuses", "malformed_header"],
+    ["letters that are not hex", `t=${now},v1=${"g".repeat(64)}`, "refuses", "malformed_header"],
     ["a scheme in capitals", `t=${now},V1=${hex}`, "refuses", "malformed_header"],
     ["a space behind a comma", `t=${now}, v1=${hex}`, "refuses", "malformed_header"],
     ["a semicolon", `t=${now};v1=${hex}`, "refuses", "malformed_header"],

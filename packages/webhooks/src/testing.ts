@@ -10,7 +10,7 @@ import { parts, services } from "./internal/contract/contract.ts"
 import type { WebhookStore } from "./WebhookStore.ts"
 
 /**
- * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty then. The tests
+ * Registers the tests of the contract. The layer is built once for each part, and its storage has to be empty each time. The tests
  * pass the time of the `TestClock`, so a store with a clock of its own has to use that of `DatabaseTime`.
  */
 export const suite = <E>(name: string, store: Layer.Layer<WebhookStore | UnitOfWork, E>): void => {

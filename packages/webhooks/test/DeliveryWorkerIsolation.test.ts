@@ -5,7 +5,7 @@ import { makeWorld, memory, ok } from "./SendingWorld.ts"
 
 type World = Effect.Success<typeof makeWorld>
 
-/** Endpoints that never answer and always have due deliveries. */
+/** Endpoints that never respond and always have due deliveries. */
 const makeDead = Effect.fnUntraced(function*(world: World, accounts: ReadonlyArray<string>, deliveries: number) {
   const now = { sends: 0, most: 0 }
   const endpoints = yield* Effect.forEach(accounts, (account) => world.endpoint({ account }))
@@ -103,7 +103,7 @@ describe("DeliveryWorker with dead endpoints", () => {
       assert.deepStrictEqual(sent, Array.from({ length: 10 }, () => 0))
     }).pipe(Effect.provide(memory)))
 
-  it.effect("restores the whole share of a dead endpoint as soon as it answers", () =>
+  it.effect("restores the whole share of a dead endpoint as soon as it responds", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       // An eighth of all slots, and of the account's 16.

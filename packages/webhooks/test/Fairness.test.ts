@@ -255,7 +255,7 @@ const promised: Limits = {
 /** Number of proven endpoints that may hang: fewer than the reserve minus two eighths of the suspects' share. */
 const hangingMax = promised.reservedSends - promised.suspectSendsMax / 4 - 1
 
-/** Endpoints that never answer. Each step distributes slots, then some hanging sends become slow or end. */
+/** Endpoints that never respond. Each step distributes slots, then some hanging sends become slow or end. */
 const Step = Schema.Struct({
   max: between(1, 128),
   slow: Schema.Array(between(0, 80)),

@@ -166,7 +166,7 @@ export const makeWorld = Effect.gen(function*() {
       )
       return { ...worker, stop: Scope.close(scope, Exit.void) }
     }),
-    /** Sets how the network answers requests to the endpoint. */
+    /** Sets how the network responds to requests to the endpoint. */
     answer: (record: EndpointRecord, answer: (call: Call) => Effect.Effect<Outcome>) =>
       answers.set(record.endpoint.url, answer),
     endpoint: (options: { readonly account?: string; readonly secrets?: ReadonlyArray<SealedSecret> } = {}) =>

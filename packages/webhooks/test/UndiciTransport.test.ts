@@ -44,7 +44,7 @@ it.live("does not follow redirects", () =>
     assert.strictEqual(elsewhere.connections(), 0)
   }))
 
-it.live("times out if a receiver does not answer, and closes the connection", () =>
+it.live("times out if a receiver does not respond, and closes the connection", () =>
   Effect.gen(function*() {
     const receiver = yield* makeRawReceiver(() => {})
     const { send } = yield* makeTransport({ timeout: "100 millis" })
@@ -183,7 +183,7 @@ it.live("connects only to the checked address", () =>
     assert.deepStrictEqual([checked.arrived.length, other.arrived.length], [1, 1])
   }))
 
-it.live("tries the next address of a host if one does not answer", () =>
+it.live("tries the next address of a host if one does not respond", () =>
   Effect.gen(function*() {
     const receiver = yield* makeReceiver({ host: "127.0.0.3" })
     const names = yield* NameServer.make((_, type) => type === "A" ? ["127.0.0.2", "127.0.0.3"] : [])

@@ -18,7 +18,7 @@ export const withdrawnLater = "withdrawn-later"
 /** Longer than any test runs. */
 const forEver = { delay: "30 minutes", time_limit: "1 hour" }
 
-/** See the head of the module. What each does is said by its id. */
+/** See the head of the module. The id of each describes its behaviour. */
 export const models: ReadonlyArray<ModelInput> = [
   ...DefaultModels.models,
   Drill.model({

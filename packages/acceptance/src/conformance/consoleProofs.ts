@@ -29,7 +29,7 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
   "access": {
     "The API is on": [
       ...operators("serves the console on a listener for operators alone"),
-      ...sessions("without the console, knows none of its paths")
+      ...sessions("without the console, has none of its paths")
     ],
     "A session has the rights": [],
     "| ": [
@@ -64,7 +64,7 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
       "leads browsers from another origin to that of the base URL, once, and keeps the path",
       "does not lead browsers away without a base URL, and between the names of this machine"
     ),
-    "- If the console is not built": pages("says how to build the console if it is not built")
+    "- If the console is not built": pages("explains how to build the console if it is not built")
   },
   "cookie": {
     "- On HTTPS": signIn("sets a cookie that scripts and other sites cannot use"),
@@ -155,7 +155,7 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
     "- The header counts only": proxy(
       "ignores the header from all other addresses, also from a client that a proxy has forwarded",
       "ignores the header unless it is configured, with the proxies that may send it",
-      "rejects a header that is sent twice, or that is no e-mail address"
+      "rejects a header that is sent twice, or that is not an e-mail address"
     )
   },
   "sessions": {
@@ -204,7 +204,7 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
     ...operations,
     "- Members manage the keys": [
       ...account("creates, rolls, lists and revokes the keys of the account"),
-      ...account("lets only members change keys and webhooks, and says so")
+      ...account("permits only members to change keys and webhooks")
     ],
     "- A member who would exceed": account("members rename keys, and do not exceed or remove the limits")
   },
@@ -212,7 +212,7 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
     ...operations,
     "- Members manage the webhook endpoints": [
       ...account("manages the webhook endpoints of the account"),
-      ...account("lets only members change keys and webhooks, and says so")
+      ...account("permits only members to change keys and webhooks")
     ],
     "- A delivery with its body": account("manages the webhook endpoints of the account"),
     "- `resend-failed` sends": [

@@ -31,7 +31,7 @@ export interface ConsoleHost
 
 /** Models whose jobs end in a way that a test needs, besides the built-in ones. */
 export const drills = {
-  /** Runs until somebody ends it. */
+  /** Runs until it is cancelled or failed. */
   endless: "endless",
   /** Fails on every attempt. */
   failing: "failing"

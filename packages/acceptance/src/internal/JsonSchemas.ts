@@ -5,7 +5,7 @@ import type { OpenApi } from "effect/http-api"
 /** Differences between a JSON text and a schema of the document, as sentences. */
 export const jsonProblems = (document: OpenApi.OpenAPISpec, schema: object, text: string): ReadonlyArray<string> => {
   const parsed = parse(text)
-  return parsed === undefined ? ["body is no JSON"] : problemsOf(validatorOf(document, schema), parsed.value, "body")
+  return parsed === undefined ? ["body is not JSON"] : problemsOf(validatorOf(document, schema), parsed.value, "body")
 }
 
 /** Differences between a header and its schema. An integer is written in decimal digits. */

@@ -1,5 +1,5 @@
 /** Options of the commands of this package, and the Postgres that they start. */
-// Only this module: the package as a whole requires a test runner.
+// Imports this module only, since the index of `@kinora/testkit` requires a test runner.
 import * as EmbeddedPostgres from "@kinora/testkit/EmbeddedPostgres"
 import { Data, Effect } from "effect"
 import { chmod, mkdtemp, rm } from "node:fs/promises"

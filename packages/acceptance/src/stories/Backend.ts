@@ -52,7 +52,7 @@ export const makePostgres = (url: string): Effect.Effect<Backend, SqlError.SqlEr
     const options = {
       url: Redacted.make(url),
       maxConnections: 16,
-      // As hosts have it. Virtual time stands still while a statement waits for a lock, and the transaction that holds it
+      // The value of hosts. Virtual time stands still while a statement waits for a lock, and the transaction that holds it
       // may wait for virtual time.
       startupParameters: { lock_timeout: "300ms" }
     }
@@ -64,9 +64,9 @@ export const makePostgres = (url: string): Effect.Effect<Backend, SqlError.SqlEr
     const tables = yield* tablesOf(Context.get(client, SqlClient.SqlClient))
     const sql = Context.get(client, SqlClient.SqlClient)
     const empty = sql.withTransaction(Effect.all([
-      // The books refuse a `TRUNCATE` otherwise.
+      // Disables the triggers that protect the books from `TRUNCATE`.
       sql`SET LOCAL session_replication_role = replica`,
-      // The last transactions of the story before may not have ended.
+      // Transactions of the previous story may still run.
       sql`SET LOCAL lock_timeout = '30s'`,
       sql`TRUNCATE ${sql.literal(tables)} CASCADE`
     ]))

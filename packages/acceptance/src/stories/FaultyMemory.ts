@@ -1,5 +1,5 @@
 /**
- * Stores in memory that fail as the `Faults` of a host say, as a database would. Hosts share the
+ * Stores in memory that fail by the `Faults` of a host, as a database would. Hosts share the
  * memory, and each has faults of its own.
  */
 import { AccountStore } from "@kinora/accounts"
@@ -64,7 +64,7 @@ const faultyStore = <Store extends object>(store: Store, faults: Faults.Faults):
 const reads =
   /^(audit|due|expired|find|get|groupsAfter|is|lanes|list|load|offers|queues|search|usage|verify|waiting|workers)/
 
-/** Whether the response to the commit of the open unit is lost. Its callbacks do not run then. */
+/** Whether the response to the commit of the open unit is lost. If so, its callbacks do not run. */
 const CurrentCommit = Context.Reference<{ isLost: boolean } | undefined>(
   "@kinora/acceptance/stories/FaultyMemory/CurrentCommit",
   { defaultValue: () => undefined }

@@ -147,7 +147,7 @@ const makeRefuse = (condition: Faults.Condition) =>
       condition[store] = kind
       steps.set(store, step)
       const end = Effect.sync(() => {
-        // A later step decides for itself.
+        // A later step of the store ends its own condition.
         if (steps.get(store) === step) condition[store] = undefined
       })
       return Effect.asVoid(Effect.forkIn(Effect.andThen(Effect.sleep(millis), end), scope))

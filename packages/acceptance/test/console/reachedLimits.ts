@@ -1,4 +1,4 @@
-/** Tests of what pages say when a limit of the account or of the address is reached. */
+/** Tests of what pages show when a limit of the account or of the address is reached. */
 import { assert } from "@effect/vitest"
 import { post } from "../../src/console/ConsoleSeed.ts"
 import { answerData, refusal } from "./answers.ts"
@@ -14,7 +14,7 @@ const endpointsMax = 5
 
 /** Declares the tests. */
 export const declare = (test: Define): void => {
-  test("says how long to wait after too many sign-ins", async ({ baseUrl, open, send }) => {
+  test("shows how long to wait after too many sign-ins", async ({ baseUrl, open, send }) => {
     const { context, page } = await open()
     const address = "198.51.100.7"
     await context.setExtraHTTPHeaders({ "x-forwarded-for": address })
@@ -42,7 +42,7 @@ export const declare = (test: Define): void => {
     await alert.getByText(/^Try again in \d+ s\.$/).waitFor()
   })
 
-  test("says that credits, endpoints, keys and the quota are used up", async (stand) => {
+  test("shows that credits, endpoints, keys and the quota are used up", async (stand) => {
     const { baseUrl, admin, accountLink, open, openAccount } = stand
     const account = await openAccount({ lots: [] })
     for (let n = 1; n <= endpointsMax; n++) {

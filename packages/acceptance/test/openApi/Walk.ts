@@ -29,7 +29,7 @@ export interface Walk {
   readonly host: RunningHost.RunningHost
   /** `request` is written `GET /v1/models`. */
   readonly ask: Ask
-  /** Sends JSON, or a string unchanged. The content type is JSON unless the headers say otherwise. */
+  /** Sends JSON, or a string unchanged. The content type is JSON unless the headers set another one. */
   readonly send: (request: string, body: unknown, init?: Sent) => Promise<Answer>
 }
 

@@ -46,7 +46,7 @@ export interface RepeatOptions {
   readonly onBody?: (body: string) => void
 }
 
-/** Sends requests in a closed loop until the signal aborts. Connections that wait for a response are closed then. */
+/** Sends requests in a closed loop until the signal aborts. The abort closes connections that wait for a response. */
 export const repeat = async (
   { callers, intervalMillis = 0, onBody, origin, requestOf, signal, tally }: RepeatOptions
 ): Promise<void> => {

@@ -54,7 +54,7 @@ const hit = async (reply: FastifyReply, limiter: RateLimiterPostgres, key: strin
   }
 }
 
-/** A response that is no job. */
+/** A response that is not a job. */
 class Refusal {
   readonly status: number
   readonly error: string

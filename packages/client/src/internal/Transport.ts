@@ -42,7 +42,7 @@ export interface Transport {
   readonly create: <A>(target: string, request: object, options?: CreateOptions) => Promise<A>
   /** Waits for a successful response without a body. */
   readonly done: (call: Call) => Promise<void>
-  /** Returns a successful response as soon as its headers arrive. The timeout of the call ends then; that of silence does not. */
+  /** Returns a successful response as soon as its headers arrive. The headers end the timeout of the call, but not that of silence. */
   readonly open: (call: Call) => Promise<Opened>
   /** Sleeps. Rejects at once if the sleep would exceed the deadline. */
   readonly pause: (millis: number, deadline: number, call: Pick<Call, "signal" | "generationId">) => Promise<void>

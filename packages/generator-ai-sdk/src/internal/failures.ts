@@ -10,14 +10,14 @@ import {
 } from "ai"
 import { Duration, Predicate } from "effect"
 
-/** The result is not there, or cannot be used. */
+/** The result is missing or unusable. */
 export const unusable = new Permanent({
   code: "upstream_error",
   reason: "provider",
   message: "The provider of the model returned no usable result, or the result was lost. Try again."
 })
 
-/** Returns the reason of a failed call. An error that does not tell whether work began has an unknown outcome. */
+/** Returns the reason of a failed call. The outcome is unknown if the error leaves open whether work began. */
 export const reasonOf = (cause: unknown): Reason => {
   if (LoadAPIKeyError.isInstance(cause) || NoSuchModelError.isInstance(cause)) return permanent("auth")
   if (UnsupportedFunctionalityError.isInstance(cause)) return permanent("invalid")

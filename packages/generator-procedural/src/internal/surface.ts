@@ -34,7 +34,7 @@ export const makeSurface = (width: number, height: number): Surface => {
 /** Adds light around a point. */
 export const glow = ({ context }: Surface, x: number, y: number, radius: number, color: Rgb, alpha: number): void => {
   const gradient = context.createRadialGradient(x, y, 0, x, y, radius)
-  // Close to the square of the distance, without an edge at the end.
+  // The weight falls about with the square of the distance, without an edge at the end.
   for (const [offset, share] of falloff) gradient.addColorStop(offset, css(color, alpha * share))
   context.save()
   context.globalCompositeOperation = "screen"

@@ -22,7 +22,7 @@ export const times = {
 
 /** Maximum number of open connections of a listener. Node closes further ones without a response, and emits `drop`. */
 export const connectionsMax = {
-  /** Default. */
+  /** The default for clients. A setting changes it. */
   clients: 10_000,
   operators: 256
 }

@@ -57,7 +57,7 @@ class Reader extends Context.Service<Reader, { readonly baseUrl: string; readonl
   ).pipe(
     Layer.provide(Http.layer({ host: "127.0.0.1", port: 0, interface: {}, grace: 0 })),
     Layer.provide(Readiness.layerAlways),
-    Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })),
+    Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service has")] })),
     Layer.provide(Work.layerWorker({ name: "test", concurrency: 4, grace: 0 })),
     Layer.provide(Services.layer({ models })),
     Layer.provide([

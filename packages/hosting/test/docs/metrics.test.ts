@@ -54,7 +54,7 @@ class Server extends Context.Service<Server, { readonly baseUrl: string }>()("te
     Layer.provide(ProcessMetrics.layer),
     Layer.provide(ClockCheck.layerWith(Effect.succeed({ aheadMillis: 0, roundTripMillis: 0 }))),
     Layer.provide(Readiness.layerAlways),
-    Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })),
+    Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service has")] })),
     Layer.provide(
       Services.layer({ models: [{ ...DefaultModels.still, driver: { name: "scripted" } }], paymentProvider })
     ),

@@ -27,7 +27,7 @@ class Operator extends Context.Service<Operator, { readonly baseUrl: string }>()
       Http.layer({ host: "127.0.0.1", port: 0, interface: { adminToken: Redacted.make(token) }, grace: 0 })
     ),
     Layer.provide(Readiness.layerAlways),
-    Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service knows")] })),
+    Layer.provide(UrlSigner.layer({ keys: [Redacted.make("at least 32 bytes that only the service has")] })),
     Layer.provide(Services.layer({})),
     Layer.provide([
       Stores.layerMemory,

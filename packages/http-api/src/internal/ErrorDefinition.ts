@@ -10,13 +10,13 @@ export interface ErrorDefinition {
   readonly status: number
   /** The message unless the server has a more exact one: the problem first, then the remedy. */
   readonly message: string
-  /** Whether `plan` names a plan group. Absent: it is always `null`. */
+  /** Whether `plan` names a plan group. If undefined, it is always `null`. */
   readonly plan?: "always" | "sometimes"
-  /** The properties of `details`. Absent: `details` is always empty. */
+  /** The properties of `details`. If undefined, `details` is always empty. */
   readonly details?: DetailFields
   /**
    * Whether the same request can succeed later. `after`: after the wait in the headers
-   * `Retry-After` and `retry-after-ms`. Absent: it cannot; a 409 then carries
+   * `Retry-After` and `retry-after-ms`. If undefined, it cannot; a 409 then has
    * `x-should-retry: false`, because client libraries retry that status by themselves.
    */
   readonly retry?: "later" | "after"

@@ -125,7 +125,7 @@ type RequestContext = Context.Context<HttpServerRequest.HttpServerRequest | Scop
 /** Whether responses carry limit headers. Those of probes, documents and operators do not. */
 const isLimited = (url: string) => url.startsWith("/v1/")
 
-/** Paths that respond under any load, so that an operator and an orchestrator can tell a busy server from a dead one. */
+/** Paths that respond under any load, so that an operator and an orchestrator can distinguish a busy server from a dead one. */
 const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
 
 const annotateSpan = (context: Context.Context<never>, { id }: RequestState, route: Route): void => {

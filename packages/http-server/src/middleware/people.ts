@@ -143,7 +143,7 @@ const makeChanges = Effect.gen(function*() {
       ? (yield* members.find(Member.invitationOf(email))).find((member) => member.account === account)
       : undefined
     if (invited !== undefined) {
-      // An invitation of somebody who is a member by now is done.
+      // If the person has become a member, the invitation is no longer needed.
       if (known === undefined) yield* members.identify(account, invited.id, { issuer, subject })
       else yield* members.remove(account, invited.id)
     }

@@ -27,7 +27,7 @@ const emailOf = (
   { proxyUserHeader: header, trustedProxies }: Options
 ): string | undefined => {
   if (header === undefined) return undefined
-  // The address of the connection, not the one of `X-Forwarded-For`.
+  // This is the address of the connection, not the one of `X-Forwarded-For`.
   const peer = Option.flatMap(request.peerAddress, (text) => Result.getSuccess(NetAddress.ipFromString(text)))
   if (Option.isNone(peer)) return undefined
   const address = NetAddress.toCanonical(peer.value)

@@ -216,7 +216,7 @@ const tooLarge = (bytesMax: number) =>
 
 const tooComplex = ({ bodyStructureMax }: HttpServerOptions) => {
   const message = `must have at most ${bodyStructureMax} bytes, not counting more than ` +
-    `${JsonStructure.stringWeightMax} per string that is no name, and at most ${JsonStructure.depthMax} levels of nesting`
+    `${JsonStructure.stringWeightMax} per string that is not a property name, and at most ${JsonStructure.depthMax} levels of nesting`
   return errorResponse("invalid_request", { details: { issues: [{ path: "", message }] } })
 }
 

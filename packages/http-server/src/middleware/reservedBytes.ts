@@ -43,7 +43,7 @@ export const reserve = Effect.fnUntraced(function*(
         key,
         limit: Math.max(limit - rest, 0),
         amount: left,
-        // Of many small ranges, few need a statement.
+        // Small ranges are reserved in blocks, so that few of them need a statement.
         advanceMax: amount * smallPart <= blockBytes ? blockBytes : 0,
         mayWait: true
       }))),

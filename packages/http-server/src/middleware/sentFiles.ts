@@ -51,7 +51,7 @@ export const make = Effect.fnUntraced(function*(
     const scope = yield* Effect.scope
     const onLong = Effect.andThen(
       Scope.provide(observe(account, close), scope),
-      // Since the request began. While the storage fails, no account counts as suspended.
+      // Checks for a suspension since the request began. While the storage fails, no account counts as suspended.
       Effect.map(
         Effect.orElseSucceed(isSuspended(account), () => false),
         (suspended) => suspended ? close() : undefined

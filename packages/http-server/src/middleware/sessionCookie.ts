@@ -7,7 +7,7 @@ type Options = Pick<HttpServerOptions, "baseUrl">
 
 /** Returns the token in the cookie of a request. */
 export const tokenOf = (state: RequestState, options: Options): Redacted.Redacted | undefined => {
-  // Almost every request of a program has none.
+  // Almost no request of a program has a cookie.
   if (state.request.headers["cookie"] === undefined) return undefined
   const value = state.request.cookies[nameOf(state, options)]
   return value === undefined ? undefined : Redacted.make(value, { label: "SessionToken" })

@@ -80,7 +80,7 @@ const creditsOf = (
   ...limitsOf(PlanTable.limits(plans, "credits", credits, now))
 })
 
-/** A plan whose period has ended is inactive. */
+/** Returns the plan as in a response. It is inactive if its period has ended. */
 const planOf = (plan: Option.Option<Plan.Plan<string>>, now: DateTime.Utc) =>
   Option.match(Plan.active(plan, now), {
     onNone: () => ({ active: false, tier: null, period_end: null, auto_renew: false }),

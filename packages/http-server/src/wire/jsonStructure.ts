@@ -19,7 +19,7 @@ export interface Division {
 /** The division of which each part takes at most a few milliseconds. */
 export const defaultDivision: Division = { shortStringMax: 16 * 1024, pieceMax }
 
-/** A long string of a text that is no name: the positions after its opening quote and of its closing quote. */
+/** A long string of a text that is not a property name: the positions after its opening quote and of its closing quote. */
 export interface LongString {
   readonly start: number
   readonly end: number
@@ -28,7 +28,7 @@ export interface LongString {
 /** Limits of a text. */
 export interface StructureLimits {
   /**
-   * The maximum weight: the number of bytes, where a string that is no name counts at most `stringWeightMax` plus its
+   * The maximum weight: the number of bytes, where a string that is not a property name counts at most `stringWeightMax` plus its
    * escaped quotes.
    */
   readonly weightMax: number

@@ -16,7 +16,7 @@ export const parse = Effect.fnUntraced(function*(
     const all = decode(text)
     return all === "" ? undefined : yield* parseJson(all)
   }
-  // No other string in the rest that is no name is as long as those that stand for the long ones.
+  // No other value in the rest is a string as long as those that stand for the long ones.
   const standInLength = shortStringMax + 1
   const values: Array<string> = []
   let rest = ""

@@ -25,7 +25,7 @@ export const addResponse = Migrations.statements((sql) => [
       ADD COLUMN response_headers text,
       ADD COLUMN response_body bytea
   `,
-  // Without a scan of the table, whose rows have no response yet.
+  // Does not scan the table, whose rows have no response yet.
   sql`
     ALTER TABLE idempotency_claim ADD CONSTRAINT idempotency_claim_response CHECK (
       CASE WHEN response_status IS NULL THEN response_headers IS NULL AND response_body IS NULL

@@ -148,7 +148,7 @@ const wantedOf = (
   lastsMillis: number
 ): number => {
   const { asked, endsAt, sentAt, since } = advance
-  // The known counter is too old to tell whether half of the limit is free.
+  // The known counter is too old to determine whether half of the limit is free.
   if (now - sentAt > 2 * lastsMillis) return 0
   const { left, used } = endsAt > now ? advance : { left: 0, used: 0 }
   if (used * 2 >= limit) return 0

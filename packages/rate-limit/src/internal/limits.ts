@@ -1,4 +1,4 @@
-/** Where a hit counts, and what its result is. */
+/** The counters of a hit, and its result. */
 import { Duration } from "effect"
 import * as Buckets from "./buckets.ts"
 import * as Counter from "./counter.ts"

@@ -1,7 +1,7 @@
 /**
  * Delayed jobs. A delayed job is stored apart from the jobs of its lane, takes no slot, and does not count as
- * waiting. When it is due, it is placed in its lane like a job that is enqueued then, under the cap and the weight that
- * the lane has then.
+ * waiting. When it is due, it is placed in its lane like a job that is enqueued at that time, under the cap and the weight that
+ * the lane has at that time.
  */
 import { DateTime, Duration, Option, type Schema } from "effect"
 import type { JobAddress, JobStatus, Lease } from "../Job.ts"

@@ -15,7 +15,7 @@ import { InvalidPriority } from "./reasons.ts"
 /** Highest priority of a job. The lowest one is 0. */
 export const priorityMax = 100
 
-/** Refuses a priority that is no whole number from 0 to `priorityMax`. */
+/** Refuses a priority that is not a whole number from 0 to `priorityMax`. */
 export const checkPriority = (
   { job, priority = 0 }: { readonly job: JobId; readonly priority?: number | undefined }
 ): Result.Result<void, InvalidPriority> =>

@@ -38,7 +38,7 @@ export class InvalidJobId extends Schema.TaggedError<InvalidJobId>("@kinora/sche
   }
 }
 
-/** The priority of a new job is no whole number from 0 to `max`. */
+/** The priority of a new job is not a whole number from 0 to `max`. */
 export class InvalidPriority
   extends Schema.TaggedError<InvalidPriority>("@kinora/scheduler/InvalidPriority")("InvalidPriority", {
     job: Schema.String,

@@ -5,7 +5,7 @@ import type { Blob, PutOptions } from "./Blob.ts"
 
 /** Counter and hash of one put. */
 export interface Meter {
-  /** Adds bytes. Returns the error if they exceed the limit; do not store them then. */
+  /** Adds bytes. Returns the error if they exceed the limit. Do not store bytes that do. */
   readonly add: (bytes: Uint8Array) => BlobError | undefined
   /** Returns the measured blob. Call it once, after the last bytes. */
   readonly finish: () => Blob

@@ -136,7 +136,7 @@ export const overKnex = <Tx>(url: string, adapt: Adapters<Tx>["fromKnex"]): Prog
     client: "pg",
     connection: url,
     pool: { min: 0, max: 10 },
-    // As converters of names do.
+    // Converts names, as plugins of Knex do.
     postProcessResponse: (response: { rows?: Array<object> }) => ({
       ...response,
       rows: response.rows?.map((row) =>

@@ -17,7 +17,7 @@ export const connect = (host: string, port: number, observer: Observer): Postgre
   const socket = Net.connect({ host, port, noDelay: true })
   socket.on("data", observer.received)
   if (observer.closed !== undefined) socket.once("close", observer.closed)
-  // A stream in between would copy every part.
+  // Overrides the method, since a stream in between would copy every part.
   const write = (frame: Uint8Array): boolean => {
     observer.sent(frame)
     return Net.Socket.prototype.write.call(socket, frame)

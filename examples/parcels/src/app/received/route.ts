@@ -8,5 +8,5 @@ export const GET = async (): Promise<Response> => {
   return Response.json(rows)
 }
 
-/** Next must not answer from a cache. */
+/** Next must not respond from a cache. */
 export const dynamic = "force-dynamic"

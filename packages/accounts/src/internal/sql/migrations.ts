@@ -158,9 +158,9 @@ export const roomForUpdates = Migrations.statements((sql) => [
 
 /** Indexes that are built without blocking writes. */
 export const indexes = {
-  // Find accounts to erase.
+  // Finds accounts to erase.
   accounts_account_deleted: "ON accounts_account (deleted_at) WHERE status = 'deleted'",
-  // Find old keys that were revoked or have expired.
+  // Finds old keys that were revoked or have expired.
   accounts_key_revoked: "ON accounts_key (revoked_at) WHERE revoked_at IS NOT NULL",
   accounts_key_expires: "ON accounts_key (expires_at) WHERE expires_at IS NOT NULL",
   // Find the other keys of a line.

@@ -28,7 +28,7 @@ const expiries = [
   { value: "365", label: "In 1 year" }
 ]
 
-/** Words separated by spaces, commas or lines. */
+/** Returns the words of a text, which spaces, commas or lines separate. */
 const wordsOf = (text: string) => text.split(/[\s,]+/).filter((word) => word !== "")
 
 /** Name, expiry and restrictions. */

@@ -1,7 +1,7 @@
 /** The tab of the page of an endpoint, kept in the URL. */
 import { oneOf } from "../../format/search.ts"
 
-/** The tabs. */
+/** The tabs of the page of an endpoint. */
 export const endpointTabs = [
   ["sends", "Sends"],
   ["deliveries", "Deliveries"],

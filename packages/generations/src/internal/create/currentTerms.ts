@@ -33,7 +33,7 @@ export const makeCurrentTerms = Effect.fnUntraced(function*(planTable: PlanTable
       if (cap === 0 || current.has(lane)) continue
       if (cap === terms.concurrency && weight === terms.weight) continue
       const plans = yield* plansOf(generation.account)
-      // An account that `Accounts` does not have: only the terms of the command are known.
+      // `Accounts` may not have the account. The terms of the command apply in this case.
       const plan = Option.map(plans, (plans) => plans[generation.plan])
       if (Option.isNone(plan)) continue
       current.set(lane, PlanTable.limits(planTable, generation.plan, plan.value, yield* DateTime.now))

@@ -46,7 +46,7 @@ export const ofQueue = (
       // Jobs have no unique keys.
       throw new Error(`The new generation is a duplicate of ${refusal.job}`)
     case "InvalidJobId":
-      // Its id is a UUID.
+      // The id of a job is a UUID.
       throw refusal
     case "InvalidPriority":
       // Jobs have no priorities.

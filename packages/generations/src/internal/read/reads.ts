@@ -35,7 +35,7 @@ export const makeReads = Effect.fnUntraced(function*(resultAge: Duration.Duratio
     store.usageByKey(account, span, limit)
   )
 
-  // Without a span, like `get`: players ask for one range after the other.
+  // Has no span, like `get`, since players request one range after the other.
   const file = Effect.fnUntraced(function*(text: string, file: File, account?: string) {
     const now = yield* DateTime.now
     const generation = recent.get(text, now) ?? (yield* findByText(text))

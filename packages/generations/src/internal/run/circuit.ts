@@ -56,7 +56,7 @@ export const makeCircuit = Effect.fnUntraced(function*(upstream: string, limits:
     /** `open`: no job can be submitted. `testing`: one job can. */
     state: Effect.map(states, stateOf),
 
-    /** `None` while all circuits are closed. */
+    /** When the upstream can be tried again, and whether its jobs are paused. `None` while all circuits are closed. */
     trouble: Effect.gen(function*() {
       if (failing === undefined) return Option.none()
       const { retryAt, since } = failing
@@ -104,10 +104,10 @@ const makeBreaker = Effect.fnUntraced(
   (make) => Effect.provide(make, CircuitBreaker.layerStoreMemory())
 )
 
-/** Maximum of the time that a circuit is open, as a multiple of `open_time`. */
+/** Maximum time that a circuit is open, as a multiple of `open_time`. */
 const openFactorMax = 8
 
-/** Maximum of the time that an upstream can ask for. */
+/** Maximum pause that an upstream can request. */
 const retryAfterMax = "10 minutes"
 
 const stateOf = (states: ReadonlyArray<CircuitBreaker.State>): "closed" | "testing" | "open" => {

@@ -22,7 +22,7 @@ export const retryTransient =
 export const retryUntilInterrupted = <A, E extends CallError, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, { while: isTransient, schedule: backoff })
 
-/** Retries an effect, at most `times` times, while `isGone` holds for its error. */
+/** Retries an effect, at most `times` times, while `isGone` returns `true` for its error. */
 export const retryGone =
   (times: number, isGone: (error: RunError) => boolean) =>
   <A, E extends RunError, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

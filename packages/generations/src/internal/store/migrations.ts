@@ -175,7 +175,7 @@ export const migrations: Migrations.Migrations = {
       sql`ALTER TABLE generation_job ADD COLUMN attempt_files_due timestamptz`
     ])
   },
-  // Find old rows, jobs of all accounts, and files of attempts.
+  // Indexes that find old rows, jobs of all accounts, and files of attempts.
   indexes: {
     generation_job_attempt_files: "ON generation_job (attempt_files_due) WHERE attempt_files_due IS NOT NULL",
     generation_job_ended: "ON generation_job (finished_at) WHERE output IS NULL AND finished_at IS NOT NULL",

@@ -57,7 +57,7 @@ export const startFfmpeg = async (footage: Footage, { file, program }: Ffmpeg): 
   }
   const ended = wait()
   ended.catch(() => undefined)
-  // The code and the messages of the program say more than the error of a pipe that it closed.
+  // The code and the messages of the program have more details than the error of a pipe that it closed.
   child.stdin.on("error", () => undefined)
   await once(child, "spawn")
   return {

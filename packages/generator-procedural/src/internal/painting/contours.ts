@@ -21,7 +21,7 @@ export const contoursOf = (guide: Guide): Contours => {
   for (let cell = 0; cell < columns * rows; cell++) {
     const [xx, xy, yy] = [colors[cell * 3]!, colors[cell * 3 + 1]!, colors[cell * 3 + 2]!]
     const spread = Math.hypot(xx - yy, 2 * xy)
-    // Across the strongest slope.
+    // Strokes are perpendicular to the strongest slope.
     fields.angle[cell] = (Math.atan2(2 * xy, xx - yy) + Math.PI) / 2
     fields.clarity[cell] = spread / (xx + yy + 4)
     fields.detail[cell] = Math.sqrt(xx + yy) / 40

@@ -42,7 +42,7 @@ export const grown = ({ bottom, left, right, top }: Region): Region => ({
   bottom: bottom === 1 ? 1 : bottom + seam
 })
 
-/** Whole pixels. */
+/** The size of a grid, in whole pixels. */
 export interface Grid {
   readonly columns: number
   readonly rows: number
@@ -76,7 +76,7 @@ const gridSide = 384
 
 const whole: Region = { left: 0, top: 0, right: 1, bottom: 1 }
 
-/** Halves of a half, cut the other way. */
+/** Returns the two halves of a half of the picture, whose cut is perpendicular to that between the halves. */
 const halvesAcross = (region: Region, aspect: number): readonly [Region, Region] =>
   aspect >= 1
     ? [{ ...region, bottom: 0.5 }, { ...region, top: 0.5 }]

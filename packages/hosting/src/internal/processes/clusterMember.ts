@@ -54,7 +54,7 @@ export const sayReady = (ready: Ready): Effect.Effect<void> =>
 // internal
 // -----------------------------------------------------------------------------
 
-/** Not a setting: nobody but `fork` sets it. */
+/** Environment variable that only `fork` sets. It is not a setting. */
 const variable = "KINORA_PROCESS_INDEX"
 
 /** The compile cache of this program is not inherited. Node adds a directory for its version. */

@@ -242,7 +242,7 @@ export const fileKeys = ["drivers", "models", "moderation", "oidc", "plans"] as 
 export interface Definition {
   /** Decodes the text of the variable. */
   readonly schema: Schema.ConstraintDecoder<unknown>
-  /** Text of the default; `undefined`: the setting may be unset. */
+  /** Text of the default. If `undefined`, the setting may be unset. */
   readonly default: string | undefined
   /** Description of valid values, for error messages. */
   readonly expected: string

@@ -11,7 +11,7 @@ export interface SectionProblem {
 export interface LocatedProblem {
   /** Starts at the configuration, such as `moderation.hook.url`. */
   readonly path: string
-  /** Contains no value. */
+  /** The message. It contains no value. */
   readonly message: string
 }
 

@@ -111,7 +111,7 @@ export const makeReadStatement = Effect.map(
       const before = cursor === undefined ? undefined : TransactionId.parse(cursor)
       if (cursor !== undefined && before === undefined) return yield* invalidCursor
       const page = yield* ledger.entries({ account, before, limit })
-      // A full page can be the last one, and is followed by an empty one then.
+      // A full page can be the last one. If so, an empty one follows.
       return { data: page.map(transactionOf), next_cursor: page.length < limit ? null : page.at(-1)!.id }
     })
 )

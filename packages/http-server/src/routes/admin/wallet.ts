@@ -53,7 +53,7 @@ export const layer = EndpointGroup.make(AdminApi, "wallet", function*(handlers) 
       const last = page.at(-1)
       return {
         data: page.map(movementToWire),
-        // A full page can be the last one, and is followed by an empty one then.
+        // A full page can be the last one. If so, an empty one follows.
         next_cursor: last === undefined || page.length < limit ? null : `${last.kind}:${last.reference}`
       }
     }),
@@ -79,7 +79,7 @@ export const layer = EndpointGroup.make(AdminApi, "wallet", function*(handlers) 
       const last = page.at(-1)
       return {
         data: page.map(paymentToWire),
-        // A full page can be the last one, and is followed by an empty one then.
+        // A full page can be the last one. If so, an empty one follows.
         next_cursor: last === undefined || page.length < limit ? null : last.id
       }
     })

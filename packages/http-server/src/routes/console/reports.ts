@@ -96,7 +96,7 @@ const makeFollow = Effect.fnUntraced(function*(options: HttpServerOptions) {
     }
     const links = linksOf(signer, state, options)
     const now = yield* DateTime.now
-    // Without an id, what changed since now, so that a change before the account is watched is not missed.
+    // Without an id, the stream begins now, so that a change before the account is watched is not missed.
     const since = Option.getOrElse(DateTime.make(state.request.headers["last-event-id"] ?? ""), () => now)
     return EventStream.responseOfMany(
       generations.accountChanges(account, since).pipe(

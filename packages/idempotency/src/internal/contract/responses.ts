@@ -73,7 +73,7 @@ export const responseTests = (test: Register): void => {
 
 /** Registers tests of responses that are stored. */
 export const keptResponseTests = (test: Register): void => {
-  test("tells a response with an empty body from one without", () =>
+  test("distinguishes a response with an empty body from one without", () =>
     Effect.gen(function*() {
       const { begin, complete } = yield* Responses
       const bodies = [new Uint8Array(), undefined]

@@ -5,7 +5,7 @@ import { Begun, layerWith, Responses, type ResponsesOptions, type RunningRequest
 import type { StoredResponse } from "../../StoredResponse.ts"
 import { fingerprintOf } from "./requests.ts"
 
-/** A response with bytes that are no text. */
+/** A response with bytes that are not text. */
 export const response: StoredResponse = {
   status: 201,
   headers: [["content-type", "text/plain"], ["x-name", "ü"], ["x-name", "2"]],

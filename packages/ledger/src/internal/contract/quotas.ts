@@ -117,7 +117,7 @@ export const quotaAmountTests = (test: Register): void => {
         yield* refusalOf(ledger.refund({ account, reference: "a", part, at: noon })),
         new IndivisibleCharge({ reference: "a" })
       )
-      // On the next day, and twice.
+      // A refund on the next day, which is repeated.
       yield* ledger.refund({ account, reference: "a", at: midnight })
       yield* ledger.refund({ account, reference: "a", at: midnight })
       const usedAt = (at: typeof noon) => Effect.map(ledger.balances(account, at), ({ quotaUsed }) => [...quotaUsed])

@@ -26,6 +26,6 @@ export const makeTilesOf = (): TilesOf => {
   }
 }
 
-/** Blends the tiles over an image. Keeps EXIF and XMP, which can say how the image was made, and converts to sRGB. */
+/** Blends the tiles over an image. Keeps EXIF and XMP, which can contain how the image was made, and converts to sRGB. */
 export const withTiles = (image: Sharp, tiles: Tiles): Sharp =>
   image.autoOrient().composite([tiles]).keepExif().keepXmp()

@@ -33,10 +33,10 @@ export const make = Effect.fnUntraced(function*(
     Effect.withFiber<void, never, R>((fiber) => {
       const transaction = fiber.getRef(Current)
       if (transaction === undefined) return afterOwnCommit(effect)
-      // Those of the fiber, which the effect requires, without the transaction.
+      // The services of the fiber, which the effect requires, without the transaction.
       const services = Context.omit(client.transactionService)(fiber.context) as Context.Context<R>
       const later = effect.pipe(Effect.provideService(Current, undefined), Effect.provideContext(services))
-      // When the savepoint is released, so that what is undone is not run.
+      // Added when the savepoint is released, so that effects of a savepoint that is rolled back do not run.
       return afterOwnCommit(
         Effect.sync(() => void transaction.afterCommit.push((signal) => Effect.runPromise(later, { signal })))
       )

@@ -27,7 +27,7 @@ interface LimitedPool {
 }
 
 /**
- * Returns the function that listens to a channel until its scope closes, on a client of its own, which is closed then. The
+ * Returns the function that listens to a channel until its scope closes, on a client of its own, which the scope closes. The
  * queue fails if the connection is lost. Fails if all other clients of the pool listen already, since statements need one.
  */
 export const make = <Client extends ListeningClient>(

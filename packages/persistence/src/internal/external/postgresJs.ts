@@ -73,7 +73,7 @@ const decoder = new TextDecoder()
 
 /**
  * Returns the names of a column that the `transform` of a program, such as `postgres.camel`, converts to a name. A
- * transaction of postgres.js does not tell whether there is one. A row has its value under each, since no statement
+ * transaction of postgres.js does not expose whether there is one. A row has its value under each, since no statement
  * returns two of them.
  */
 const originalsOf = (name: string): ReadonlyArray<string> => {

@@ -140,7 +140,7 @@ export const queueTests = (test: Register): void => {
         { ...none, kind: world.kind.name, running: 1, workers: 0, slots: 0 },
         { ...jobs, kind: gpu!, workers: 1, slots: 4 }
       ])
-      // A worker that drains claims nothing, and is no offer.
+      // A worker that drains claims nothing, so it offers nothing.
       yield* scheduler.renewLease({ lease: first, kinds: [], ttl: "30 seconds" })
       assert.deepStrictEqual((yield* own).map(({ workers }) => workers), [0, 0])
       assert.deepStrictEqual((yield* scheduler.offers).filter(({ id }) => id.startsWith(world.lane)), [])

@@ -31,7 +31,7 @@ export const shareTests = (test: Register): void => {
       yield* enqueue("c", 1)
       const first = yield* world.claim({ limit: 6 })
       assert.deepStrictEqual(first.map(laneOf), ["a", "b", "c", "b", "a", "b"])
-      // Only one job of "a" is running then.
+      // After that, only one job of "a" is running.
       yield* scheduler.settle(first[0]!)
       yield* enqueue("d", 1)
       yield* enqueue("d", 1)

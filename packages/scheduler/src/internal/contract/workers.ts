@@ -178,7 +178,7 @@ export const workerTests = (test: Register): void => {
       assert.deepStrictEqual(yield* scheduler.lanes({ group: `${b}-group`, limit: 2 }), lanes.slice(1, 2))
       assert.deepStrictEqual(yield* scheduler.lanes({ group: `${b}-group`, after: b, limit: 2 }), [])
 
-      // An expired lease is no worker.
+      // An expired lease does not count as a worker.
       yield* TestClock.adjust("20 seconds")
       assert.deepStrictEqual((yield* own(world.lane, 2)).map(({ id }) => id), [b, c])
     }))

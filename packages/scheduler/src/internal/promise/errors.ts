@@ -21,7 +21,7 @@ export class DuplicateJobError extends define("duplicate_job", ownMessage<Refusa
 /** The id of a new job is empty or too long, or has characters that cannot be stored. Fields: `job`, `max`. */
 export class InvalidJobIdError extends define("invalid_job_id", ownMessage<Refusal.InvalidJobId>) {}
 
-/** The priority of a new job is no whole number from 0 to `max`. Fields: `job`, `priority`, `max`. */
+/** The priority of a new job is not a whole number from 0 to `max`. Fields: `job`, `priority`, `max`. */
 export class InvalidPriorityError extends define("invalid_priority", ownMessage<Refusal.InvalidPriority>) {}
 
 /** The job does not exist, or has ended. Field: `job`. */

@@ -20,7 +20,7 @@ export interface Job<Payload = Schema.Json> extends Plain<Omit<ClaimedJob, "payl
 export interface JobContext {
   /**
    * Aborts when the time limit has passed, when the grace of a drain ends, and when the worker has lost the job. End
-   * soon then: the job keeps its slot of the worker until the handler returns.
+   * soon after: the job keeps its slot of the worker until the handler returns.
    */
   readonly signal: NonNullable<CallOptions["signal"]>
   /**
@@ -33,7 +33,7 @@ export interface JobContext {
   ) => Promise<void>
   /**
    * Ends the job, in the transaction of `tx` together with rows of the program. Throws `LeaseLostError` if another worker
-   * has the job: roll back then. Commit before the handler returns. Without this call, the job ends when the handler
+   * has the job: in this case, roll back. Commit before the handler returns. Without this call, the job ends when the handler
    * returns.
    */
   readonly settle: (options?: CallOptions) => Promise<void>

@@ -47,7 +47,7 @@ export const lane = `SELECT existing.group_id INTO found FROM scheduler_lane AS 
       END IF;`
 
 /**
- * Sets the key of the row, and `own_id` if the id is no UUID; `jobIds.ts` states the same rules. Finds or creates the lane, and
+ * Sets the key of the row, and `own_id` if the id is not a UUID; `jobIds.ts` states the same rules. Finds or creates the lane, and
  * returns the id of a job that exists.
  */
 export const find = `IF job ~ '^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$' THEN

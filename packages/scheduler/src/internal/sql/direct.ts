@@ -14,7 +14,7 @@ import { insertedColumns, newJobs } from "./writes.ts"
 
 /**
  * Enqueues a job into a free slot of its lane, and leases it to a worker. Locks the group and the lane in the order of `load`, and tests the
- * values that they have then.
+ * values that they have under the locks.
  */
 export const enqueueLeased = Effect.fnUntraced(function*(
   sql: SqlClient.SqlClient,

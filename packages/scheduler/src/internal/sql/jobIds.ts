@@ -17,7 +17,7 @@ export const keys = (jobs: ReadonlyArray<JobId>): Statement.Fragment => Rows.arr
 /** The column of a set of rows with the keys of jobs. */
 export const keyColumn: Rows.Column<{ readonly job: JobId }> = ["uuid", ({ job }) => keyOf(job)]
 
-/** The column of a set of rows with the ids that are no UUIDs. */
+/** The column of a set of rows with the ids that are not UUIDs. */
 export const ownIdColumn: Rows.Column<{ readonly job: JobId }> = ["text?", ({ job }) => isUuid(job) ? undefined : job]
 
 /** SQL expression for the id of the row `job`. */

@@ -17,7 +17,7 @@ import { claimedColumns, decodeClaimed, decodeIds, toAddress, toClaimed } from "
  * attempt or no time left.
  *
  * An expired lease is ended under the lock of its row, where its expiry is tested again. So
- * either a renewal at the same moment fails, or the jobs of its worker are left alone.
+ * either a renewal at the same moment fails, or the jobs of its worker stay unchanged.
  */
 export const rescue = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms: RescueTerms) {
   const now = yield* DatabaseTime.now

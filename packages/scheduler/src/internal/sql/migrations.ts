@@ -28,7 +28,7 @@ export const lanesAndJobs = Migrations.statements((sql) => [
   sql`CREATE SEQUENCE scheduler_position`,
 
   // The group is kept with the job, since a lane never changes its group and a
-  // claim should not have to look at lanes.
+  // claim should not have to read lanes.
   sql`
     CREATE TABLE scheduler_job (
       id uuid PRIMARY KEY,
@@ -53,7 +53,7 @@ export const lanesAndJobs = Migrations.statements((sql) => [
       )
     )
   `,
-  // Partial, so that each question meets only the jobs that it is about: a claim
+  // Partial, so that each query reads only the jobs that it needs: a claim
   // never passes over those that wait for a slot, or that run.
   sql`CREATE INDEX scheduler_job_pending ON scheduler_job (lane_id, position) WHERE state = 'pending'`,
   sql`CREATE INDEX scheduler_job_queued ON scheduler_job (position) WHERE state = 'queued'`,

@@ -1,4 +1,4 @@
-/** The migration for jobs whose ids are no UUIDs. `jobIds.ts` states the same rules. */
+/** The migration for jobs whose ids are not UUIDs. `jobIds.ts` states the same rules. */
 import * as Migrations from "@kinora/persistence/Migrations"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -6,7 +6,7 @@ import { jobIdMax } from "../ids.ts"
 import * as AddJob from "./addJob.ts"
 
 /**
- * Ids of jobs that are no UUIDs. Builds without them read the keys of such jobs as their ids, and a job that they delay after a
+ * Ids of jobs that are not UUIDs. Builds without them read the keys of such jobs as their ids, and a job that they delay after a
  * failure, or place when it is due, keeps its key only. Replaces `scheduler_add_job`, which had a `uuid` as the id.
  */
 export const ownIds: Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> = Effect.suspend(() =>

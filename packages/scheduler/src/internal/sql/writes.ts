@@ -42,7 +42,7 @@ export const write = Effect.fnUntraced(function*(
 
 /**
  * Writes changes of which nothing is read, so that they can go with the commit. Fails with a division by zero unless all
- * jobs and counters still had the values that were loaded, and dies with `StaleLanes` then.
+ * jobs and counters still had the values that were loaded, and dies with `StaleLanes` if it fails so.
  */
 export const writeUnread = (
   sql: SqlClient.SqlClient,

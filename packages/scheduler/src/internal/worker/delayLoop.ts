@@ -17,7 +17,7 @@ export const makeDelayLoop = Effect.fnUntraced(function*(settings: Settings, { l
   /** Returns the time until the next job is due. */
   const look = Effect.gen(function*() {
     wakeup.closeUnsafe()
-    // First, since most looks find that no job is due.
+    // Checked first, since usually no job is due.
     const next = yield* scheduler.dueIn
     if (!Option.exists(next, Duration.isZero)) return next
     while ((yield* scheduler.enqueueDue(settings.claimMax)) === settings.claimMax);
@@ -45,5 +45,5 @@ export const makeDelayLoop = Effect.fnUntraced(function*(settings: Settings, { l
 /** Minimum time between looks, since most wake-ups announce jobs that are due later. */
 const pause = Duration.millis(100)
 
-/** Maximum delay of a look at a due job, in milliseconds. */
+/** Maximum random delay of the next check, in milliseconds. */
 const spreadMax = 50

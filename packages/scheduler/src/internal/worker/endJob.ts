@@ -42,7 +42,7 @@ export const makeEndJob = Effect.fnUntraced(function*(
       const hasStarted = isHeld()
       return Effect.ensuring(hasStarted ? start(job) : Effect.void, Effect.sync(() => release(hasStarted)))
     }, { discard: true }).pipe(
-      // A job runs with the services of its worker, not with those of the set, which tell units to leave lock timeouts to their caller.
+      // A job runs with the services of its worker, not with those of the set, in which units leave lock timeouts to their caller.
       Effect.updateContext((_: Context.Context<never>) => context)
     )
     return { left, startAll }
@@ -65,7 +65,7 @@ export const makeEndJob = Effect.fnUntraced(function*(
   const endFolded = Folding.makeWith(unitOfWork, {
     name: "Worker.settle",
     membersMax: setMax,
-    // One in the database, and one whose jobs start.
+    // While one set is in the database, the jobs of another one start.
     setsMax: 2,
     keyOf: ({ group }: ClaimedJob) => group,
     run: endAll

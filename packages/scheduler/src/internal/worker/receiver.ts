@@ -37,7 +37,7 @@ export const makeReceiver = Effect.fnUntraced(function*(
         lease: current,
         worker: settings.name,
         start: (leased) =>
-          // Leased under a lease that has ended since: rescued like the others.
+          // A job whose lease has ended since is rescued like the other jobs of that lease.
           Effect.suspend(() => lease.current() === current ? start(leased) : Effect.void).pipe(
             // After the start, so that nobody gets the slot, or finds the worker empty.
             Effect.ensuring(Effect.sync(() => release(lease.current() === current))),

@@ -35,7 +35,7 @@ export const makeRefillTerms = (
     return terms
   }, (terms) =>
     terms.pipe(
-      // Handlers tell which kinds are open. Their effects delay no job that ends.
+      // Handlers return which kinds are open. Their effects delay no job that ends.
       Effect.interruptible,
       Effect.timeoutOption(openMax),
       Effect.map(Option.getOrUndefined),

@@ -21,7 +21,7 @@ export interface RunningJobs {
   readonly isUnreserved: Effect.Effect<void>
   /** Waits until the worker holds no job, and no slot is reserved. */
   readonly isEmpty: Effect.Effect<void>
-  /** Calls the listener after each job that ends, and each slot that was reserved in vain. */
+  /** Calls the listener after each job that ends, and each slot that was reserved and not used. */
   readonly onEnd: (listener: () => void) => void
   /** Runs `body` in a separate fiber. `body` runs `settling` before it settles the job. */
   readonly start: (

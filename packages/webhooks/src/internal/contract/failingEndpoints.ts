@@ -79,7 +79,7 @@ export const outOfOrderTests = (test: Register): void => {
       const { claim, create, send, settle, statusOf, webhooks } = yield* makeAccountWithSends
       const [early, repeated] = [yield* create("early"), yield* create("repeated")]
       const failures = yield* Effect.forEach([early, repeated], claim)
-      // A worker that does not know whether its settlement was stored repeats it.
+      // A worker repeats a settlement whose outcome is unknown.
       yield* settle(failures[1]!, "Failed")
       const time = yield* DateTime.now
       yield* TestClock.adjust("1 hour")

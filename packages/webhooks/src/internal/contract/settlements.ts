@@ -25,7 +25,7 @@ export const settlementTests = (test: Register): void => {
       assert.strictEqual((yield* store.listSends(id, 10)).length, 1)
       const failed = settlementOf(quick, { _tag: "Again", dueAt: at(50) }, at(31))
       assert.deepStrictEqual(yield* store.settle([failed]), [delivery!])
-      // Repeated, as by a worker that did not receive the response.
+      // Repeats the settlement, as a worker does that did not receive the response.
       assert.deepStrictEqual(yield* store.settle([failed]), [])
       assert.deepStrictEqual(
         yield* store.settle([settlementOf(quick, { _tag: "Delivered" }, at(31))]),
@@ -116,7 +116,7 @@ export const releaseTests = (test: Register): void => {
         )
       const first = yield* claim(0)
       yield* store.release([first], at(5))
-      // Repeated, as by a worker that did not receive the response.
+      // Repeats the settlement, as a worker does that did not receive the response.
       yield* store.release([first], at(1))
       const second = yield* claim(5)
       assert.deepStrictEqual([second.claims, second.attempt, second.dueAt], [2, 1, at(5)])

@@ -10,7 +10,7 @@ export interface DeliveryState extends Delivery {
   readonly begunAt: DateTime.Utc
   /** Number of claims so far. */
   readonly claims: number
-  /** Number of claims that are no attempts: those before a resend and released ones. */
+  /** Number of claims that are not attempts: those before a resend and released ones. */
   readonly claimsVoid: number
   /** Whether the newest claim is neither settled nor released. */
   readonly isClaimed: boolean

@@ -48,7 +48,7 @@ export const methods = (self: Dependencies) => ({
 const create = Effect.fnUntraced(function*(self: Dependencies, account: string, { types, url }: NewEndpoint) {
   const { limits, store } = self
   const checkedTypes = yield* orRefuse(checkTypes(types ?? null, limits))
-  // Checked here to avoid resolving the host in vain. `insert` checks again in its unit of work.
+  // Checked here to avoid resolving the host if the limit is reached. `insert` checks again in its unit of work.
   yield* orRefuse(EndpointRules.checkRoom((yield* store.findEndpoints([account])).length, limits))
   const checkedUrl = yield* checkUrl(self, url)
   const id = yield* Effect.provideService(EndpointId.make, SecureRandom.SecureRandom, self.random)

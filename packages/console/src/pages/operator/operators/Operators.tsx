@@ -1,4 +1,4 @@
-/** The operators. */
+/** The page of the operators. */
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../../api/call.ts"
