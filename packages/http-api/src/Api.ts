@@ -155,6 +155,7 @@ export class Images extends HttpApiGroup.make("images").add(
       "model_kind_mismatch",
       "result_expired",
       "generation_failed",
+      "download_limited",
       "generation_pending"
     ],
     summary: "Create an image",
