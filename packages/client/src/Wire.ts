@@ -8,7 +8,7 @@ export type Generation = typeof Contract.Generation.Generation.Encoded
 export type CompletedGeneration = Generation & { readonly status: "completed" }
 
 /** Request to create a job. The model's `params_schema` lists its parameters. */
-export type CreateGenerationRequest = typeof Contract.Generation.CreateGenerationRequest.Encoded
+export type CreateGenerationRequest = typeof Contract.Generation.CreateRequest.Encoded
 
 /** A page of jobs, newest first. */
 export type GenerationList = typeof Contract.Generation.GenerationList.Encoded

@@ -4,10 +4,12 @@ import { Ledger } from "@kinora/ledger"
 import { Rows } from "@kinora/persistence"
 import { transactions } from "@kinora/persistence/testing"
 import { Scheduler } from "@kinora/scheduler"
-import { Effect, type Layer, Schema } from "effect"
+import { Duration, Effect, type Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type Generation, GenerationId } from "../src/Generation.ts"
 import { Generations } from "../src/Generations.ts"
+import { makeClaimOperation } from "../src/internal/run/operationClaim.ts"
 import { type layerSql, openAccount, request } from "./Assembly.ts"
 
 const calls = 120
@@ -52,6 +54,31 @@ export const suite = <E>(name: string, backend: Layer.Layer<Layer.Success<Return
           yield* assertSound(accounts)
         }))
 
+      it.effect(`assigns each operation of an upstream with the row of its caller in ${way}, or to no job`, () =>
+        Effect.gen(function*() {
+          const sql = yield* SqlClient.SqlClient
+          const random = yield* SecureRandom.SecureRandom
+          const inTransaction = yield* transaction
+          const claimOperation = yield* makeClaimOperation("1 day")
+          const upstream = { name: "scripted", account: yield* random.uuidV4() }
+          const claim = (job: string, n: number) =>
+            claimOperation({ job, model: { time_limit: Duration.hours(1) }, upstream, operation: { n } })
+          yield* sql`CREATE TABLE IF NOT EXISTS assignment (upstream text, n int4, PRIMARY KEY (upstream, n))`
+          yield* concurrently((n) =>
+            Effect.gen(function*() {
+              yield* sql`INSERT INTO assignment (upstream, n) VALUES (${upstream.account}, ${n})`
+              yield* claim(yield* random.uuidV7(), n)
+              if (isRolledBack(n)) return yield* Effect.die("rolled back")
+            }).pipe(inTransaction, exceptRolledBack(n))
+          )
+          const rows = yield* sql<{ n: number }>`SELECT n FROM assignment WHERE upstream = ${upstream.account}`
+          const committed = new Set(rows.map(({ n }) => n))
+          assert.strictEqual(committed.size, calls * 3 / 4)
+          // Only an operation of no job can be assigned to another one.
+          const free = yield* concurrently((n) => Effect.isSuccess(claim(another, n)))
+          assert.deepStrictEqual(free.flatMap((isFree, n) => isFree === committed.has(n) ? n : []), [])
+        }))
+
       it.effect(`finds a generation that the caller created in the same ${way}`, () =>
         Effect.gen(function*() {
           const { create, get } = yield* Generations
@@ -78,6 +105,9 @@ const concurrency = 40
 
 const concurrently = <A, E, R>(call: (n: number) => Effect.Effect<A, E, R>) =>
   Effect.forEach(Array.from({ length: calls }, (_, n) => n), call, { concurrency })
+
+/** Id of a job that runs in no transaction. */
+const another = "00000000-0000-7000-8000-000000000000"
 
 const isRolledBack = (n: number): boolean => n % 4 === 0
 

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { BearerAuth, ContentAuth, Envelope } from "./Access.ts"
 import { Account } from "./Account.ts"
-import { CreatedResponse, CreateGenerationRequest, Generation, GenerationList, ReplayedResponse } from "./Generation.ts"
+import { CreatedResponse, CreateRequest, Generation, GenerationList, ReplayedResponse } from "./Generation.ts"
 import { Health, Monitoring } from "./HealthApi.ts"
 import { ImageRequest, ImageResponse } from "./Image.ts"
 import { documentation } from "./internal/documentation.ts"
@@ -32,7 +32,7 @@ export class Generations extends HttpApiGroup.make("generations").add(
   }, (error) =>
     HttpApiEndpoint.post("create", "/generations", {
       headers: { "idempotency-key": Schema.optionalKey(IdempotencyKey) },
-      payload: CreateGenerationRequest,
+      payload: CreateRequest,
       success: [CreatedResponse, ReplayedResponse],
       error
     }).annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })),
@@ -155,6 +155,7 @@ export class Images extends HttpApiGroup.make("images").add(
       "model_kind_mismatch",
       "result_expired",
       "generation_failed",
+      "download_limited",
       "generation_pending"
     ],
     summary: "Create an image",

@@ -103,14 +103,17 @@ export const Params = object("Params", "What to generate. The model's `params_sc
   images: optional(Schema.NullOr(Schema.Array(InputImage)), "Images that the job starts from.")
 })
 
-/** A request for a job. Unknown properties are rejected at every level. */
-export const CreateGenerationRequest = object("CreateGenerationRequest", "A request for a job.", {
+/**
+ * The body of a request for a job. Unknown properties are rejected at every level. Its identifier in the OpenAPI
+ * document is `CreateGenerationRequest`.
+ */
+export const CreateRequest = object("CreateGenerationRequest", "A request for a job.", {
   plan: field(Plan, "The plan group to charge. The service never switches to the other group."),
   model: text("The id of the model, from `GET /v1/models`."),
   params: field(Params, "What to generate.")
 })
 /** See the schema of the same name. */
-export type CreateGenerationRequest = typeof CreateGenerationRequest.Type
+export type CreateRequest = typeof CreateRequest.Type
 
 /** A job and its URL. */
 const located = { generation: Schema.toType(Generation), location: Schema.String }

@@ -60,7 +60,7 @@ it.effect("waits for the image and returns its URL, with exactly the documented 
     assert.deepStrictEqual(yield* Host.balances(account), { credits: 92, quotaUsed: {} })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("sends the image in base64 with its exact length, without counting a download", () =>
+it.effect("sends the image in base64 with its exact length, without counting bytes of the account", () =>
   Effect.gen(function*() {
     const { account, askFor, key, send } = yield* open()
     for (const length of [0, 1, 2, 199_998]) {

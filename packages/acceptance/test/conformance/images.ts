@@ -1,5 +1,6 @@
 /** The image endpoint. */
 import { expect } from "@effect/vitest"
+import { Duration } from "effect"
 import type { Account, Stage } from "../../src/conformance/Stage.ts"
 import * as Calls from "./calls.ts"
 import type { Job } from "./calls.ts"
@@ -160,6 +161,33 @@ const answers = ({ holds, inTime }: Define): void => {
     const file = await account.send(`/v1/generations/${(await newest(account)).id}/content`)
     expect(b64_json).toBe(Pictures.base64(await file.bytes()))
   })
+
+  holds(["image-endpoint.counts", "image-endpoint.limited"], async (stage) => {
+    const account = await stage.openAccount()
+    const key = { "idempotency-key": "once" }
+    const ask = () => Calls.image(account, { response_format: "b64_json" }, key)
+    for (const _ of Calls.numbers(9)) expect((await imageOf(await ask())).b64_json).toEqual(expect.any(String))
+    const { id } = await newest(account)
+    expect((await account.send(`/v1/generations/${id}/content`, { headers: { range: "bytes=0-0" } })).status).toBe(206)
+    expect((await Calls.reportOf(account)).results.download.used_bytes_today).toBe(1)
+    const { details } = await Calls.refusalOf(await ask(), 429, "download_limited")
+    expect(details["scope"]).toBe("downloads")
+  })
+
+  inTime("image-endpoint.first", async (stage) => {
+    const account = await stage.openAccount()
+    const key = { "idempotency-key": "once" }
+    const ask = () => Calls.image(account, { model: "in-a-minute", plan: "credits", response_format: "b64_json" }, key)
+    const first = ask()
+    await stage.advance("1 second")
+    const replays = Calls.numbers(3).map(ask)
+    await stage.advance("59 seconds")
+    expect((await imageOf(await first)).b64_json).toEqual(expect.any(String))
+    // At most one of them was counted before the first response.
+    const refused = (await Promise.all(replays)).filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThanOrEqual(2)
+    await Calls.refusalOf(await ask(), 429, "download_limited")
+  }, { http: { resultDownloadMultiple: 1, imageWait: Duration.minutes(2) } })
 
   holds("image-endpoint.response", async (stage) => {
     const account = await stage.openAccount()

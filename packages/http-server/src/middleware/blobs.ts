@@ -41,8 +41,21 @@ export const openBlob = Effect.fnUntraced(function*(
   return open
 })
 
+/** All chunks of an open blob. Counts their bytes before it emits them. */
+export const countedStreamOf = (
+  open: OpenBlob,
+  count: (bytes: number) => Effect.Effect<void>
+): Stream.Stream<Uint8Array, BlobError.BlobError> =>
+  // Whole arrays of chunks, since a stream of single chunks needs more memory per reader.
+  Stream.mapArrayEffect(streamOf(open), (chunks) =>
+    Effect.as(count(chunks.reduce((sum, { length }) => sum + length, 0)), chunks))
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
 /** All chunks of an open blob. */
-export const streamOf = ({ first, rest }: OpenBlob): Stream.Stream<Uint8Array, BlobError.BlobError> => {
+const streamOf = ({ first, rest }: OpenBlob): Stream.Stream<Uint8Array, BlobError.BlobError> => {
   let chunks = first
   return Stream.fromPull(Effect.succeed(Effect.suspend((): ChunkPull => {
     if (chunks === undefined) return rest
@@ -51,10 +64,6 @@ export const streamOf = ({ first, rest }: OpenBlob): Stream.Stream<Uint8Array, B
     return Effect.succeed(read)
   })))
 }
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
 
 /** Chunks of a blob. */
 type Chunks = readonly [Uint8Array, ...Array<Uint8Array>]

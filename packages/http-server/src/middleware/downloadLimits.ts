@@ -16,6 +16,15 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const budget = yield* Budget.Budget
   const places = yield* Places.Places
 
+  const resultLimit = (id: string, { bytes }: StoredFile) => ({
+    key: `downloads:${id}`,
+    limit: resultDownloadMultiple * bytes
+  })
+
+  const meterOf = (block: ReservedBytes.Block): Meter => ({
+    count: (bytes) => ReservedBytes.count(budget, block, bytes)
+  })
+
   /**
    * Takes a place among the account's streams until the scope closes, or among those of
    * its signed URLs, so that a leaked URL leaves the places of its keys free. Smaller pictures have places of their
@@ -40,16 +49,30 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
     if (isSigned) {
       limits.push({ key: linkBytesKey(account), limit: Math.floor(downloadBytesPerDay * downloadLinkShare) })
     }
-    if (file === "content") limits.push({ key: `downloads:${id}`, limit: resultDownloadMultiple * stored.bytes })
+    if (file === "content") limits.push(resultLimit(id, stored))
     const { block, refused } = yield* ReservedBytes.reserve(budget, limits, amount, downloadBlockBytes)
     if (refused !== undefined) {
       return yield* limitedForToday(limitOf(refused.key, account), refused)
     }
-    const meter: Meter = { count: (bytes) => ReservedBytes.count(budget, block, bytes) }
-    return meter
+    return meterOf(block)
   })
 
-  return { admit }
+  /**
+   * Admits a result that is a part of another response. It counts as a download of the result, not for the account. If
+   * `isFirst`, it is never rejected, since the request paid for it, and bytes that cannot be counted are logged.
+   */
+  const admitEmbedded = Effect.fnUntraced(function*({ id }: Generation, stored: StoredFile, isFirst: boolean) {
+    const limit = resultLimit(id, stored)
+    if (isFirst) {
+      return meterOf(
+        yield* ReservedBytes.reserveUnlimited(budget, [limit.key], stored.bytes, downloadBlockBytes)
+      )
+    }
+    const { block, refused } = yield* ReservedBytes.reserve(budget, [limit], stored.bytes, downloadBlockBytes)
+    return refused === undefined ? meterOf(block) : yield* limitedForToday("downloads", refused)
+  })
+
+  return { admit, admitEmbedded }
 })
 
 // -----------------------------------------------------------------------------

@@ -57,6 +57,13 @@ export const reserve = Effect.fnUntraced(function*(
   return { block, refused: refused[0] }
 })
 
+/** Makes a block that counts the bytes of a request until the scope closes, whatever the limits are. Reserves with the first bytes. */
+export const reserveUnlimited = (budget: Budgets, keys: ReadonlyArray<string>, amount: number, blockBytes: number) =>
+  Effect.acquireRelease(
+    Effect.sync((): Block => ({ keys, blockBytes, reserved: [], left: 0, rest: amount })),
+    (block) => settle(budget, block)
+  )
+
 /** Counts bytes before they are sent, and reserves the next block when they exceed the current one. */
 export const count = (budget: Budgets, block: Block, bytes: number): Effect.Effect<void> => {
   block.left -= bytes

@@ -1,10 +1,10 @@
 /** Sends the bytes of files, over the connection of the request if the host permits it, and otherwise as a stream. */
 import type { BlobStore } from "@kinora/storage"
-import { Cause, Clock, Duration, Effect, Scope, Stream } from "effect"
+import { Cause, Clock, Duration, Effect, Scope } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { type Connection, ResponseWriter } from "../ResponseWriter.ts"
-import { type OpenBlob, openBlob, streamOf } from "./blobs.ts"
+import { countedStreamOf, type OpenBlob, openBlob } from "./blobs.ts"
 import * as ChunkMemory from "./chunkMemory.ts"
 import { currentRequest } from "./currentRequest.ts"
 import * as Metrics from "./metrics.ts"
@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function*(
     const open = yield* openBlob(blobs, key, range, memory)
     if (connection === undefined || memory === undefined) {
       yield* observe(account, close)
-      return HttpServerResponse.stream(counted(open, countAll), head)
+      return HttpServerResponse.stream(countedStreamOf(open, countAll), head)
     }
     const scope = yield* Effect.scope
     const onLong = Effect.andThen(
@@ -105,11 +105,6 @@ interface Sending {
   readonly start: () => void
   readonly stop: () => void
 }
-
-const counted = (open: OpenBlob, count: (bytes: number) => Effect.Effect<void>) =>
-  // Whole arrays of chunks, since a stream of single chunks needs more memory per reader.
-  Stream.mapArrayEffect(streamOf(open), (chunks) =>
-    Effect.as(count(chunks.reduce((sum, { length }) => sum + length, 0)), chunks))
 
 /** Writes the head and all bytes. Closes the connection if that fails or is interrupted. */
 const sendOver = (sending: Sending, response: HttpServerResponse.HttpServerResponse): Effect.Effect<void> =>

@@ -3,7 +3,7 @@ import { type Generation, GenerationId } from "@kinora/generations/Generation"
 import { Generations } from "@kinora/generations/Generations"
 import { CurrentKey } from "@kinora/http-api/Access"
 import { Api } from "@kinora/http-api/Api"
-import { CreateGenerationRequest, type GenerationList } from "@kinora/http-api/Generation"
+import { CreateRequest, type GenerationList } from "@kinora/http-api/Generation"
 import { UrlSigner } from "@kinora/storage"
 import { DateTime, Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -100,7 +100,7 @@ export const makeGet = Effect.fnUntraced(function*(options: HttpServerOptions) {
 // internal
 // -----------------------------------------------------------------------------
 
-const createPayload = JsonPayload.make(CreateGenerationRequest, Api.groups.generations.endpoints.create)
+const createPayload = JsonPayload.make(CreateRequest, Api.groups.generations.endpoints.create)
 
 const waitSecondsMax = 60
 const pageSizeDefault = 20

@@ -11,9 +11,10 @@ import { ImageRequest as Payload } from "@kinora/http-api/Image"
 import { BlobStore, UrlSigner } from "@kinora/storage"
 import { Effect, Option } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import { openBlob, streamOf } from "../middleware/blobs.ts"
+import { countedStreamOf, openBlob } from "../middleware/blobs.ts"
 import * as Creation from "../middleware/creation.ts"
 import { currentRequest, untimed } from "../middleware/currentRequest.ts"
+import * as DownloadLimits from "../middleware/downloadLimits.ts"
 import * as JsonPayload from "../middleware/jsonPayload.ts"
 import { answers, modelNotFound } from "../middleware/refusals.ts"
 import * as SessionEnds from "../middleware/sessionEnds.ts"
@@ -40,7 +41,8 @@ export const layer = (options: HttpServerOptions) =>
         const generation = yield* awaitFinal(answered)
         if (generation.status !== "completed") return yield* failed(generation)
         const usual = Option.map(catalog.find(asked.model), ({ response_format }) => response_format)
-        return yield* respond(generation, asked.format ?? Option.getOrElse(usual, () => "url" as const))
+        const format = asked.format ?? Option.getOrElse(usual, () => "url" as const)
+        return yield* respond(generation, format, !answered.replayed)
       })
     )
   })
@@ -95,10 +97,11 @@ const makeAwaitFinal = Effect.fnUntraced(function*(options: HttpServerOptions) {
 
 const makeRespond = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const blobs = yield* BlobStore.BlobStore
+  const { admitEmbedded } = yield* DownloadLimits.make(options)
   const generations = yield* Generations
   const signer = yield* UrlSigner.UrlSigner
 
-  return Effect.fnUntraced(function*(generation: Generation, format: Model["response_format"]) {
+  return Effect.fnUntraced(function*(generation: Generation, format: Model["response_format"], isFirst: boolean) {
     const { account, createdAt, id, resultExpiresAt } = generation
     const { file } = yield* generations.file(id, "content", account)
     const created = Math.floor(createdAt.epochMilliseconds / 1000)
@@ -106,8 +109,9 @@ const makeRespond = Effect.fnUntraced(function*(options: HttpServerOptions) {
       const links = linksOf(signer, yield* currentRequest, options)
       return ImageResponse.ofUrl(created, linkTo(id, "content", resultExpiresAt, links))
     }
+    const { count } = yield* admitEmbedded(generation, file, isFirst)
     const image = yield* openBlob(blobs, file.key, { start: 0, end: file.bytes - 1 })
-    return ImageResponse.ofBytes(created, streamOf(image), file.bytes)
+    return ImageResponse.ofBytes(created, countedStreamOf(image, count), file.bytes)
   })
 })
 

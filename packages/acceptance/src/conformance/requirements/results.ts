@@ -82,6 +82,11 @@ export const results = {
     "image-endpoint.response": "200 returns `created` (Unix time) and `data`, which always has one entry",
     "image-endpoint.url": "`url` (a [signed URL](#signed-urls), valid for the download window)",
     "image-endpoint.b64Field": "or `b64_json`. The content type is `application/json`.",
+    "image-endpoint.counts":
+      "A response with `b64_json` counts as one download of the result, not towards the bytes of the account",
+    "image-endpoint.limited":
+      "a replay beyond the [download limit](#download-limits) of the result returns 429 `download_limited` with `details.scope` `downloads`",
+    "image-endpoint.first": "but the response to the request that created the job is always sent.",
     "image-endpoint.waits": "The request waits at most 50 seconds (configurable)",
     "image-endpoint.pending":
       "then returns 504 `generation_pending` with the job in `details.generation_id`, `Retry-After: 1` and `retry-after-ms: 1000`",

@@ -16,8 +16,8 @@ import type { Upstream } from "./upstream.ts"
 /** An operation that an upstream returned for a job. */
 export interface Returned {
   readonly job: ClaimedJob["job"]
-  readonly model: Model
-  readonly upstream: Upstream
+  readonly model: Pick<Model, "time_limit">
+  readonly upstream: Pick<Upstream, "account" | "name">
   readonly operation: Operation
 }
 
