@@ -1,7 +1,7 @@
 /**
  * Rules of this repository that no ready-made one states. `.oxlintrc.json` has the files to which each applies.
  *
- * The types cover the few nodes that the rules look at; oxlint publishes none for plugins.
+ * The types cover the few nodes that the rules read; oxlint publishes none for plugins.
  */
 import { dirname, relative, resolve } from "node:path"
 import * as prose from "./prose.ts"

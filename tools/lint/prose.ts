@@ -52,6 +52,8 @@ const idioms: ReadonlyArray<Rule> = [
   /\bwait(?:s|ed|ing)? for somebody\b/gi,
   /\b(?:to|of) whom\b/gi,
   /\bfor good\b(?! reason)/gi,
+  /\blets\b/g,
+  /\b(?:a|two|each|another|most|one|between) looks?\b(?!-)/gi,
   /\bin vain\b/gi,
   /(?<!\b(?:until|since|by) )(?<=[a-z`)] )then(?=[.;:])/gi,
   /\b(?:(?:do|does|did|must|may|can) not|never) answer(?:s|ed)?\b/gi,

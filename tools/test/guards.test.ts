@@ -181,7 +181,7 @@ describe("boundaries", () => {
     await write(`${folder}/src/index.ts`, imports.map((other) => `import "@kinora/${other}"\n`).join(""))
   }
 
-  it("lets drivers depend on a domain, and the assembly on all but hosts", async () => {
+  it("allows drivers to depend on a domain, and the assembly on all but hosts", async () => {
     await rm(join(copy, "packages"), { recursive: true, force: true })
     await rm(join(copy, "hosts"), { recursive: true, force: true })
     await writePackage("persistence", "kernel", [])

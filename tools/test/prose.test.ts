@@ -55,6 +55,8 @@ describe("a comment", () => {
         ["Returns when the image is there.", "is there"],
         ["A text that is no JSON.", "is no JSON"],
         ["It removes the account for good.", "for good"],
+        ["The lock lets several processes start.", "lets"],
+        ["The pause between two looks at the provider.", "two looks"],
         ["A slot that was reserved in vain.", "in vain"],
         ["The operator to whom it belongs.", "to whom"],
         ["Roll back then.", "then"],
@@ -68,7 +70,8 @@ describe("a comment", () => {
         "Windows that go on and off.",
         "Whether there is one. A log is there to read.",
         "A limit that holds until then.",
-        "Errors that are answers to a client."
+        "Errors that are answers to a client.",
+        "A malformed key is rejected without a look-up."
       ]
     ) assert.deepStrictEqual(prose.inComment(`// ${comment}`), [], comment)
   })

@@ -25,7 +25,7 @@ export const openDatabase = async (connectionString: string): Promise<Database> 
 // internal
 // -----------------------------------------------------------------------------
 
-// The lock lets several processes start at the same time.
+// With the lock, several processes can start at the same time.
 const schema = `
   SELECT pg_advisory_xact_lock(4711);
   CREATE TABLE IF NOT EXISTS station (

@@ -4,7 +4,7 @@ import { TestHost } from "@kinora/host-test"
 import { PaymentProvider } from "@kinora/payments"
 import { DateTime, Effect, Layer } from "effect"
 
-/** Opens checkouts that were paid, which only a look at the provider shows. */
+/** Opens checkouts that were paid, which only a request to the provider shows. */
 const paymentProvider = Layer.succeed(
   PaymentProvider.PaymentProvider,
   PaymentProvider.PaymentProvider.of({

@@ -8,7 +8,7 @@ it("prints what the first example of the README prints", async () => {
   log.mockRestore()
 })
 
-it("lets requests pass by their key, as the README's example for Hono does", async () => {
+it("accepts requests by their key, as the README's example for Hono does", async () => {
   const { app, keys } = await import("../example/hono.ts")
   const { key } = await keys.create({ owner: "ada", name: "laptop", scopes: ["read"] })
   const send = (method: string, authorization: string) => app.request("/orders", { method, headers: { authorization } })

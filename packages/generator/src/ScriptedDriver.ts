@@ -68,4 +68,4 @@ export default Driver.make({
 const decodeModelOptions = Schema.decodeUnknownResult(ModelOptions, { errors: "all", onExcessProperty: "error" })
 
 const failureOf = (code: FailureCode) =>
-  new Permanent({ code, reason: null, message: "The script of this model lets the job fail." })
+  new Permanent({ code, reason: null, message: "The script of this model makes the job fail." })

@@ -90,7 +90,7 @@ const migrateThroughProxy = Effect.fnUntraced(
   }
 )
 
-it.live("lets a statement of a migration take as long as Postgres works on it", () =>
+it.live("does not limit a statement of a migration while Postgres works on it", () =>
   Effect.gen(function*() {
     const { migrating } = yield* migrateThroughProxy((sql) => sql`SELECT pg_sleep(2)`)
     yield* Fiber.join(migrating)

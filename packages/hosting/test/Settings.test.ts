@@ -330,7 +330,7 @@ describe("Settings", () => {
       })
     }))
 
-  it.effect("lets upstreams call the base URL if they may reach it, or another origin", () =>
+  it.effect("gives upstreams the base URL to call if they may reach it, or another origin", () =>
     Effect.gen(function*() {
       const originOf = (environment: Readonly<Record<string, string>>) =>
         Effect.map(Settings.load(environment), ({ callbackOrigin }) => callbackOrigin)

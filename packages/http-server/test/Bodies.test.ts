@@ -87,7 +87,7 @@ it.effect("shares a bounded amount, of which one owner gets a part", () =>
     assert.isFalse(yield* b.take(1))
   }))
 
-it.effect("lets a take wait until it fits, and others pass an owner that has its part", () =>
+it.effect("makes a take wait until it fits, while others pass an owner that has its part", () =>
   Effect.gen(function*() {
     const share = new Share(100, 2, Duration.seconds(5))
     const [first, second, other] = [share.holding("a"), share.holding("a"), share.holding("b")]

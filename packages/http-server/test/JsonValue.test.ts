@@ -94,7 +94,7 @@ describe("a JSON text that is parsed in pieces", () => {
       assert.deepStrictEqual(yield* parsed(bytesOf("\ufeff")), Result.succeed(undefined))
     }))
 
-  it.effect("lets other fibers run before a long string has been parsed", () =>
+  it.effect("yields to other fibers before a long string has been parsed", () =>
     Effect.gen(function*() {
       const text = bytesOf(`{"data":"${"A".repeat(4 * JsonStructure.defaultDivision.pieceMax)}"}`)
       let turns = 0

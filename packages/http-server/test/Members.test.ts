@@ -185,7 +185,7 @@ it.effect("never shows or changes members of another account, and none to API ke
     errorOf(yield* ofKey("GET", members), "session_not_allowed")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("lets operators invite, change and remove the members of an account", () =>
+it.effect("permits operators to invite, change and remove the members of an account", () =>
   Effect.gen(function*() {
     const send = yield* Host.start({ adminToken })
     const accounts = yield* Accounts.Accounts

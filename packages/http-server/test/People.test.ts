@@ -131,7 +131,7 @@ it.effect("prefers the account with the person's address, then the account that 
     assert.strictEqual(yield* accountAfter(), own.account.id)
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
-it.effect("lets groups decide who is a member of the accounts that they name, at each sign-in", () =>
+it.effect("makes groups determine who is a member of the accounts that they name, at each sign-in", () =>
   Effect.gen(function*() {
     const { account } = yield* Host.openAccount({ email: "studio@example.com" })
     const rules: ReadonlyArray<GroupRule> = [

@@ -90,7 +90,7 @@ const hold = Effect.fnUntraced(function*(budgeted: Budgeted, account: string) {
   return fiber.pollUnsafe() === undefined ? fiber : undefined
 })
 
-it.effect("lets an account hold as many places as are free, and leaves some for each other account", () =>
+it.effect("gives an account as many places as are free, and leaves some for each other account", () =>
   Effect.gen(function*() {
     const budgeted = yield* make(12)
     const holdAll = Effect.fnUntraced(function*(account: string) {

@@ -62,7 +62,7 @@ it("writes long strings as JSON does, wherever they are cut", () => {
   }
 })
 
-it.effect("lets other fibers run while it encodes a long value", () =>
+it.effect("yields to other fibers while it encodes a long value", () =>
   Effect.gen(function*() {
     const fiber = yield* Effect.forkChild(make({ images: ["a".repeat(4 * 1024 ** 2)] }), { startImmediately: true })
     let turns = 0

@@ -32,7 +32,7 @@ describe("createIdempotency with a pool", () => {
     assert.deepStrictEqual(rows, [{ count: PgProgram.requestsCommitted, inconsistent: 0 }])
   })
 
-  it("lets one of ten repetitions at the same time do the work, and replays it to the others", async () => {
+  it("runs one of ten repetitions at the same time, and replays its response to the others", async () => {
     await program.pool.query("CREATE TABLE parcel (id text PRIMARY KEY)")
     const ids = Array.from({ length: 10 }, (_, n) => `parcel-${n}`)
     const outcomes = await Promise.all(ids.map((id) =>

@@ -1,4 +1,4 @@
-/** A Node whose first process starts when the test lets it. */
+/** A Node whose first process starts when the test releases it. */
 import { Effect, type Scope } from "effect"
 import { execFile } from "node:child_process"
 import { type FileHandle, mkdtemp, open, rm, writeFile } from "node:fs/promises"

@@ -12,7 +12,7 @@ export interface Settlement {
   readonly providerReference: Option.Option<string>
 }
 
-/** Which open payments are due for a look at the provider. */
+/** Which open payments to read at the provider. */
 export interface DueQuery {
   readonly provider: string
   readonly limit: number
@@ -56,5 +56,5 @@ export class PaymentStore extends Context.Service<PaymentStore, {
   readonly deleteSettled: (before: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError.StorageError>
 }>()("@kinora/payments/PaymentStore") {}
 
-/** The pauses between two looks at the provider, in minutes. */
+/** The pauses between two reads of a payment at the provider, in minutes. */
 export const pauseMinutes = { first: 10, max: 360 }

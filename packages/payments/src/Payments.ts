@@ -62,7 +62,7 @@ export class Payments extends Context.Service<Payments, {
     options: { readonly isCredited: boolean }
   ) => Effect.Effect<Decision, StorageError.StorageError>
 
-  /** Claims open payments that are due for a look at the provider. Other calls claim them again after a growing pause. */
+  /** Claims open payments that are due to be read at the provider. Other calls claim them again after a growing pause. */
   readonly claimDue: (limit: number) => Effect.Effect<ReadonlyArray<Payment>, StorageError.StorageError>
 
   /** Reads the outcome of a payment at the provider. `None`: it is still open. */

@@ -62,7 +62,7 @@ export const atCommit: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effec
   Effect.provideService(effect, DefersWrites, true)
 
 /**
- * Runs a write of a store whose rows nobody reads, or lets `atCommit` run it later. `defectOf` returns the defect that an
+ * Runs a write of a store whose rows nobody reads, or leaves it to `atCommit`. `defectOf` returns the defect that an
  * error of the statement stands for, or `undefined`.
  */
 export const write = (
@@ -132,7 +132,7 @@ const Current = Context.Reference<Pipelined.PipelinedConnection | undefined>(
   { defaultValue: () => undefined }
 )
 
-/** Whether `write` lets the commit run a write. */
+/** Whether `write` leaves a write to the commit. */
 const DefersWrites = Context.Reference<boolean>("@kinora/persistence/Pipelining/DefersWrites", {
   defaultValue: () => false
 })

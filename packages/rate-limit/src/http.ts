@@ -45,7 +45,7 @@ export interface RateLimitOptions<Request> {
   readonly legacyHeaders?: boolean | undefined
   /**
    * Decides about a request that cannot be counted, because the database failed or did not respond in time. `refuse`
-   * responds with 503, so that no limit is exceeded. `allow` lets it pass without headers. Default `refuse`.
+   * responds with 503, so that no limit is exceeded. With `allow`, it passes without headers. Default `refuse`.
    */
   readonly onError?: OnError | ((error: unknown, request: Request) => OnError) | undefined
   /** Milliseconds after which a request counts as one that cannot be counted. Default 2,000. */

@@ -48,7 +48,7 @@ describe("in memory", () => {
     assert.deepStrictEqual(keys, [direct, direct, proxied, proxied])
   })
 
-  it("lets no request over its limit pass because its response fails like a database", async () => {
+  it("passes no request over its limit because its response fails like a database", async () => {
     const failure = new StorageFailedError(
       new StorageError({ operation: "refused", reason: "unavailable", cause: undefined })
     )

@@ -52,7 +52,7 @@ interface CronSchedulesOptions {
 }
 
 /**
- * Enqueues the jobs of schedules while the layer lives (`Scheduler.enqueueTicks`). Looks when a tick is due, and at least once a
+ * Enqueues the jobs of schedules while the layer lives (`Scheduler.enqueueTicks`). Checks when a tick is due, and at least once a
  * minute. A new schedule begins when a process has it for the first time. Dies when it is built if there are too many schedules,
  * or several of one name.
  */
@@ -81,13 +81,13 @@ const catchUpMax = 100
 
 const schedulesMax = 100
 
-/** Maximum time between looks, since the clock of the database can be set, and differs from that of this process. */
+/** Maximum time between checks, since the clock of the database can be set, and differs from that of this process. */
 const lookMax = Duration.minutes(1)
 
-/** Pause after a look that failed. */
+/** Pause after a check that failed. */
 const failedPause = Duration.seconds(5)
 
-/** Maximum delay of a look, in milliseconds. */
+/** Maximum random delay of a check, in milliseconds. */
 const spreadMax = 50
 
 const cronOf = (name: string, cron: string | Cron.Cron, timeZone: string | undefined): Cron.Cron => {

@@ -47,7 +47,7 @@ layer(over(TestDatabase.postgres))("A job that ends while its lane is locked", (
 // internal
 // -----------------------------------------------------------------------------
 
-/** Settles a job while a unit that has changed its lane is open, and lets the unit commit once the statement waits for it. */
+/** Settles a job while a unit that has changed its lane is open, and commits the unit once the statement waits for it. */
 const settleDuring = Effect.fnUntraced(function*<A, E, R>(running: ClaimedJob, change: Effect.Effect<A, E, R>) {
   const sql = yield* SqlClient.SqlClient
   const scheduler = yield* Scheduler.Scheduler

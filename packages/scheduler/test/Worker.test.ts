@@ -528,7 +528,7 @@ layer(memory)("Worker", (it) => {
       assert.deepStrictEqual(yield* scheduler.find([id]), [])
     }))
 
-  it.effect("lets jobs finish during a drain, and claims no more", () =>
+  it.effect("waits for running jobs during a drain, and claims no more", () =>
     Effect.gen(function*() {
       const gate = yield* makeGate
       const { job, outcome, scheduler, stop } = yield* start(gate.run, { grace: "30 seconds" })

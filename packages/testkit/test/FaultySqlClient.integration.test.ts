@@ -104,7 +104,7 @@ layer(TestDatabase.postgres)("a database with faults", (it) => {
       }))
   }
 
-  it.effect("lets reads pass while it is read-only", () =>
+  it.effect("passes reads on while it is read-only", () =>
     Effect.gen(function*() {
       const { faults, insert, sql } = yield* begin
       faults.plan({ ...next("statement", "readOnly"), count: 100 })

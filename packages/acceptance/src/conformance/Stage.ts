@@ -70,7 +70,7 @@ export interface Account extends RawHttp.RawClient {
 /** Operator token of every stage. */
 export const adminToken = "the-operator-of-a-stage-on-which-the-interface-is-held-to-its-word"
 
-/** Origin whose scripts every stage lets call `/v1`. */
+/** Origin whose scripts may call `/v1` of every stage. */
 export const corsOrigin = "https://app.example.com"
 
 /** Proxies whose `X-Forwarded-For` every stage trusts. */

@@ -139,7 +139,7 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
       "turns an invitation into a member of the role that was invited"
     ),
     "- For the accounts that": people(
-      "lets groups decide who is a member of the accounts that they name, at each sign-in"
+      "makes groups determine who is a member of the accounts that they name, at each sign-in"
     ),
     "- A person of several accounts": people("prefers the account with the person's address"),
     "- A group with the role": people(

@@ -146,10 +146,10 @@ export const operatorApi: Readonly<Record<string, Readonly<Record<string, Readon
   "members": {
     ...operations,
     "- The operations are": test("http-server/test/Members.test.ts")(
-      "lets operators invite, change and remove the members of an account"
+      "permits operators to invite, change and remove the members of an account"
     ),
     "- A deleted account": test("http-server/test/Members.test.ts")(
-      "lets operators invite, change and remove the members of an account"
+      "permits operators to invite, change and remove the members of an account"
     )
   },
   "plans": {

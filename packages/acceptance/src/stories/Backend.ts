@@ -16,7 +16,7 @@ export type AnyStores = Layer.Success<ReturnType<typeof FaultyMemory.layer>>
 export interface Database {
   /** The stores of a host with these faults. */
   readonly stores: (faults: Faults.Faults) => Layer.Layer<AnyStores>
-  /** The stores without faults, to look into. */
+  /** The stores without faults, for assertions. */
   readonly all: Layer.Layer<AnyStores>
 }
 

@@ -138,7 +138,7 @@ export const make = Effect.fnUntraced(function*(
 // internal
 // -----------------------------------------------------------------------------
 
-/** Makes the function that lets a store refuse writes for some time. */
+/** Makes the function that makes a store refuse writes for some time. */
 const makeRefuse = (condition: Faults.Condition) =>
   Effect.map(Effect.scope, (scope) => {
     const steps = new Map<keyof Faults.Condition, Extract<Step, { readonly _tag: "refuse" }>>()

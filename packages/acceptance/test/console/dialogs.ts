@@ -54,7 +54,7 @@ const shared: ReadonlySet<string> = new Set([
   "pages/operator/SignInLink.tsx"
 ])
 
-/** Invites a member, starts a job that does not end, and lets a delivery fail. Returns the id of the job. */
+/** Invites a member, starts a job that does not end, and makes a delivery fail. Returns the id of the job. */
 const prepare = async (stand: Stand, ids: Seeded): Promise<string> => {
   const account = `/admin/v1/accounts/${ids.account}`
   if ((await read(stand, `${account}/members`)).length === 0) {

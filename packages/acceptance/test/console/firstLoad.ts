@@ -29,7 +29,7 @@ export const declare = (test: Define): void => {
     }
   })
 
-  test("lets a keyboard alone sign in, generate an image and open it", async (stand) => {
+  test("works with a keyboard alone: sign in, generate an image and open it", async (stand) => {
     const { key } = await stand.openAccount()
     const tab = await stand.open()
     const { page } = tab

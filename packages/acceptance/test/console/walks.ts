@@ -5,8 +5,8 @@ import type { Define } from "./Stand.ts"
 
 /** Declares the tests. */
 export const declare = (test: Define): void => {
-  test("lets a member generate, manage keys and webhooks, and read the usage", async (stand) =>
+  test("a member can generate, manage keys and webhooks, and read the usage", async (stand) =>
     MemberWalk.walk(stand, await stand.openAccount()))
 
-  test("lets an operator create an account, grant credits, fail a job, and verify the ledger", OperatorWalk.walk)
+  test("an operator can create an account, grant credits, fail a job, and verify the ledger", OperatorWalk.walk)
 }

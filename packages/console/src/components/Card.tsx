@@ -27,7 +27,7 @@ export const Page = ({ about, actions, children, title, width = "max-w-6xl" }: {
   )
 }
 
-/** A card with a title. `flush` lets tables touch the edges. */
+/** A card with a title. With `flush`, tables touch the edges. */
 export const Card = ({ actions, children, flush = false, title, titleAside }: {
   readonly title: string
   readonly titleAside?: ReactNode

@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function*(pool: DrawingPool, options: Load
       const sample = { prompt: "load", key: "load", width, height, format: drawing.format, seconds, references: [] }
       const drawn = yield* Cache.get(samples, JSON.stringify(sample satisfies Drawing))
       yield* Effect.sleep(Duration.millis(latency))
-      if (fails) return yield* new NotDrawn({ message: "The load mode lets this drawing fail" })
+      if (fails) return yield* new NotDrawn({ message: "The load mode makes this drawing fail" })
       return { ...drawn, bytes: unique(drawn.bytes, drawing.format, Buffer.from(id)) } satisfies Drawn
     })
   }

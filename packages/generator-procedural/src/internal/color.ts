@@ -1,4 +1,4 @@
-/** Colours, mixed in OKLab so that the way from one to another looks even. */
+/** Colours, mixed in OKLab so that the steps from one to another appear even. */
 
 /** Red, green and blue from 0 to 255. */
 export type Rgb = readonly [red: number, green: number, blue: number]

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs"
 import { setPriority } from "node:os"
 
 /**
- * Sets the priority of a process, and lets Linux kill it before others if memory is short. Does nothing if the process could
+ * Sets the priority of a process, and makes Linux kill it before others if memory is short. Does nothing if the process could
  * not be started (`undefined`) or has ended, or if the system forbids it.
  */
 export const putLast = (pid: number | undefined, priority: number): void => {

@@ -64,7 +64,7 @@ export const make = <Command, A, E>(
     else if (running.size === 0) watch?.interruptUnsafe()
   }
 
-  /** While entries wait, lets further sets run beside one that is late. Without waiting entries there is no timer. */
+  /** While entries wait, allows further sets beside one that is late. Without waiting entries there is no timer. */
   const watchRunning = Effect.gen(function*() {
     while (waiting.length > 0 && late < lateMax) {
       const oldest = firstOnTime(running)

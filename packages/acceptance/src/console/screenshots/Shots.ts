@@ -18,7 +18,7 @@ export interface ShotOptions {
   readonly only: ReadonlyArray<string>
 }
 
-/** A look of the pages. Each has a file per page. */
+/** A theme and size of the pages. Each has a file per page. */
 export const looks = [
   { look: "light", theme: "light", viewport: { width: 1440, height: 900 } },
   { look: "dark", theme: "dark", viewport: { width: 1440, height: 900 } },

@@ -13,7 +13,7 @@ export interface ReporterOptions {
 }
 
 /**
- * Looks at the upstreams every second while one of them fails, until the scope closes.
+ * Checks the upstreams every second while one of them fails, until the scope closes.
  * Writes a report when it changes and when a third of its time has passed, and deletes it
  * when the upstream works again or the worker stops. Does nothing while all upstreams work.
  */
@@ -78,7 +78,7 @@ export const startReporter = Effect.fnUntraced(
 // internal
 // -----------------------------------------------------------------------------
 
-/** Time between two looks at the upstreams, which are in memory. */
+/** Time between two checks of the upstreams, which are in memory. */
 const interval = Duration.seconds(1)
 
 const isChanged = (before: UpstreamReport | undefined, after: UpstreamReport, ttl: Duration.Duration): boolean =>

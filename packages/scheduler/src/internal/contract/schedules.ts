@@ -11,7 +11,7 @@ import { ids, makeWorld } from "./world.ts"
 
 /** Registers tests of ticks. */
 export const tickTests = (test: Register): void => {
-  test("enqueues each tick once, at its time, when many processes look at the same moment", () =>
+  test("enqueues each tick once, at its time, when many processes check at the same moment", () =>
     Effect.gen(function*() {
       const scheduler = yield* Scheduler
       const world = yield* makeScheduled

@@ -78,7 +78,7 @@ export const kindOf = (name: string, pool?: string): JobKind.JobKind<Schema.Json
 }
 
 /**
- * Creates the handlers of a worker. `wake` lets it claim the jobs that got a slot when a handler ended its job in a
+ * Creates the handlers of a worker. `wake` makes it claim the jobs that got a slot when a handler ended its job in a
  * transaction of the program.
  */
 export const handlersOf = (

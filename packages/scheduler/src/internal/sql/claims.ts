@@ -20,7 +20,7 @@ export const claim = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, terms
 
 /**
  * Claims jobs in the order of their places, unless a job is queued that comes before others of its lane. Then it claims nothing, and
- * returns a row without a job whose `isAhead` is true, so that a service without priorities pays for one look into an empty index.
+ * returns a row without a job whose `isAhead` is true, so that a service without priorities pays for one read of an empty index.
  *
  * The indexes contain only queued jobs, by kind, share and position,
  * and Postgres merges the ranges of the kinds, so the cost depends neither on how many jobs and
@@ -181,7 +181,7 @@ const exchangedPlaces = (sql: SqlClient.SqlClient, terms: ClaimTerms) =>
 const skippedMax = 256
 
 /**
- * Literal number of rows to look at, since a prepared statement is planned without the values of its parameters, and the plan for
+ * Literal number of rows to read, since a prepared statement is planned without the values of its parameters, and the plan for
  * an unknown limit sorts all queued jobs. It is rounded, so that there are few statements.
  */
 const lookedAt = (sql: SqlClient.SqlClient, { limit }: ClaimTerms) =>

@@ -42,7 +42,7 @@ export const makeDelayLoop = Effect.fnUntraced(function*(settings: Settings, { l
 // internal
 // -----------------------------------------------------------------------------
 
-/** Minimum time between looks, since most wake-ups announce jobs that are due later. */
+/** Minimum time between checks, since most wake-ups announce jobs that are due later. */
 const pause = Duration.millis(100)
 
 /** Maximum random delay of the next check, in milliseconds. */
