@@ -71,6 +71,7 @@ const tasks: Readonly<Record<string, string>> = {
   "old spending of keys": "delete old spending of keys",
   "payments": "delete old payments",
   "audit entries": "delete old audit entries",
+  "audit entries of session.signInFailed": "delete old audit entries of failed sign-ins",
   "deleted accounts": "erase deleted accounts"
 }
 
