@@ -98,7 +98,7 @@ export const layerRoutes = (options: InterfaceOptions) =>
 export const layer = (
   {
     connectionsMax = NodeServer.connectionsMax.clients,
-    addressConnectionsMax: addressMax = Math.ceil(connectionsMax / 4),
+    addressConnectionsMax: addressMax = NodeServer.addressMaxOf(connectionsMax),
     drain = 0,
     grace = graceDefault,
     host,
@@ -217,8 +217,11 @@ const layerSharedOrigin = Layer.effect(OperatorListener.OperatorOrigin, listenin
 /** The listener for operators alone. */
 const layerOperator = (operator: OperatorListener.OwnListener, options: InterfaceOptions) => {
   if (operator === "off") return Layer.succeed(OperatorListener.OperatorOrigin, Option.none())
+  const connectionsMax = NodeServer.connectionsMax.operators
+  const addressMax = NodeServer.addressMaxOf(connectionsMax)
   const { endConnections, server } = NodeServer.make({
-    connectionsMax: NodeServer.connectionsMax.operators,
+    connectionsMax,
+    address: { max: addressMax, proxies: options.trustedProxies ?? [] },
     receiving: receivingOf(options)
   })
   return Layer.effect(
@@ -230,7 +233,7 @@ const layerOperator = (operator: OperatorListener.OwnListener, options: Interfac
     Layer.provide(
       NodeHttpServer.layer(() => server, { ...operator, exclusive: true, gracefulShutdownTimeout: operatorGrace })
     ),
-    Layer.provide(RejectedConnections.layer({ server, listener: "operators" })),
+    Layer.provide(RejectedConnections.layer({ server, listener: "operators", addressMax })),
     Layer.catchTag("ServeError", ({ cause }) => {
       const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
       return Layer.effect(

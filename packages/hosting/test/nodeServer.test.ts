@@ -275,7 +275,11 @@ it.effect("closes connections of an address above its maximum, and counts and lo
     yield* Effect.promise(() => accepted(server, connect()))
     assert.strictEqual(yield* Effect.promise(() => text(connect())), "")
     assert.deepStrictEqual(yield* rejected, countOf(1))
-    assert.deepStrictEqual(yield* Queue.take(warnings), { address: "127.0.0.1", maximum: 2 })
+    assert.deepStrictEqual(yield* Queue.take(warnings), {
+      listener: "clients",
+      address: "127.0.0.1",
+      maximum: 2
+    })
 
     // Another address has connections of its own.
     yield* Effect.promise(() => accepted(server, connect("127.0.0.2")))

@@ -35,6 +35,7 @@ export const layer = ({ addressMax, listener, server }: RejectedConnectionsOptio
       count,
       warn: (address) =>
         Effect.logWarning("New connections of an address are closed, because it has the maximum number", {
+          listener,
           address,
           maximum: addressMax
         })

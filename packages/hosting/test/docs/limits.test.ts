@@ -254,6 +254,11 @@ const requests: ReadonlyArray<Row> = [
     "the connection is closed without a response"
   ),
   fixed(
+    "the same per client address, apart from trusted proxies",
+    count(NodeServer.addressMaxOf(NodeServer.connectionsMax.operators)),
+    "the connection is closed without a response"
+  ),
+  fixed(
     "requests that wait on a connection, which are handled one after the other",
     count(NodeServer.waitingMax),
     "the connection is closed, and none of them is handled"
