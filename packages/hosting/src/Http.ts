@@ -32,7 +32,7 @@ export interface HttpOptions extends OperatorListener.Address {
    */
   readonly connectionsMax?: number | undefined
   /**
-   * Maximum number of these per client address (IPv6: per /64). Further ones are closed without a response. Trusted proxies
+   * Maximum number of these per client address (IPv6: per /48). Further ones are closed without a response. Trusted proxies
    * have no maximum. Default: a quarter of `connectionsMax`.
    */
   readonly addressConnectionsMax?: number | undefined
@@ -43,7 +43,7 @@ export interface HttpOptions extends OperatorListener.Address {
   readonly waitingRequestsMax?: number | undefined
   /**
    * Maximum number of bytes of written responses that clients have not received yet. Above it, the connections of the client
-   * address that leaves the most are closed. Default 128 MiB.
+   * address (IPv6: of the /48) that leaves the most are closed. Default 128 MiB.
    */
   readonly unreadBytesMax?: number | undefined
   /** The listener for operators. Default `shared`. */

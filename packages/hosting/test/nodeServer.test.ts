@@ -4,8 +4,9 @@ import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
 import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { type AddressInfo, connect, type Server, type Socket } from "node:net"
+import { type AddressInfo, connect, createServer, type Server, Socket } from "node:net"
 import { text } from "node:stream/consumers"
+import * as AddressConnections from "../src/internal/addressConnections.ts"
 import * as NodeServer from "../src/internal/nodeServer.ts"
 import * as RejectedConnections from "../src/internal/rejectedConnections.ts"
 
@@ -289,6 +290,19 @@ it.effect("closes connections of an address above its maximum, and counts and lo
     yield* Effect.promise(() => accepted(server, connect()))
     assert.deepStrictEqual(yield* rejected, countOf(1))
   }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.scoped))
+
+it("counts the connections of an IPv6 client by its /48", () => {
+  const server = createServer()
+  AddressConnections.limit(server, { max: 1, proxies: [] })
+  const isAccepted = (remoteAddress: string) => {
+    const socket: Socket = Object.defineProperty(new Socket(), "remoteAddress", { value: remoteAddress })
+    server.emit("connection", socket)
+    return !socket.destroyed
+  }
+  assert.isTrue(isAccepted("2001:db8:1:1::1"))
+  assert.isFalse(isAccepted("2001:db8:1:2::1"))
+  assert.isTrue(isAccepted("2001:db8:2:1::1"))
+})
 
 it.live("does not limit the connections of a proxy", () =>
   Effect.gen(function*() {

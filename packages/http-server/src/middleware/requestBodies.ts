@@ -109,7 +109,7 @@ export const received = <E, R>(
   const bytes = declaredLength(request) ?? bytesMax
   if (bytes > bytesMax) return Effect.succeed(tooLarge(bytesMax))
   const receive = Effect.orDie(state.smallBodies.receive(request, {
-    owner: owner ?? state.clientGroup,
+    owner: owner ?? state.clientSite,
     isAuthenticated: owner !== undefined,
     bytes,
     onTooSlow: () => {
