@@ -44,7 +44,7 @@ describe("another account's key", { timeout: 600_000 }, () => {
       for (const operation of operations) {
         const segment = /(\w+)\/\{id\}/.exec(operation.path)?.[1]
         if (segment === undefined) continue
-        const whose = ownersOfIds[segment] ?? assert.fail(`Add the owner of the ids of ${operation.path} are`)
+        const whose = ownersOfIds[segment] ?? assert.fail(`Add the owner of the ids of ${operation.path} to ownersOfIds`)
         if (whose === "everybody") continue
         const ids = segment === "uploads" ? [owner.upload] : [owner.finished, owner.running]
         for (const id of ids) {
@@ -105,7 +105,7 @@ describe("another account's key", { timeout: 600_000 }, () => {
       }
       for (const { bodies, id } of operations) {
         if (bodies.length === 0) continue
-        yield* uses[id] ?? assert.fail(`Add what of the owner could be used with ${id}`)
+        yield* uses[id] ?? assert.fail(`Add an attempt to use what another account owns with ${id}`)
       }
     }).pipe(Effect.provide(host)))
 

@@ -32,7 +32,7 @@ export interface HttpOptions extends OperatorListener.Address {
    */
   readonly connectionsMax?: number | undefined
   /**
-   * Maximum number of these per client address (IPv6: per /64). Further ones are closed without a response. Trusted proxies
+   * Maximum number of these per client address (IPv6: per /48). Further ones are closed without a response. Trusted proxies
    * have no maximum. Default: a quarter of `connectionsMax`.
    */
   readonly addressConnectionsMax?: number | undefined
@@ -43,7 +43,7 @@ export interface HttpOptions extends OperatorListener.Address {
   readonly waitingRequestsMax?: number | undefined
   /**
    * Maximum number of bytes of written responses that clients have not received yet. Above it, the connections of the client
-   * address that leaves the most are closed. Default 128 MiB.
+   * address (IPv6: of the /48) that leaves the most are closed. Default 128 MiB.
    */
   readonly unreadBytesMax?: number | undefined
   /** The listener for operators. Default `shared`. */
@@ -98,7 +98,7 @@ export const layerRoutes = (options: InterfaceOptions) =>
 export const layer = (
   {
     connectionsMax = NodeServer.connectionsMax.clients,
-    addressConnectionsMax: addressMax = Math.ceil(connectionsMax / 4),
+    addressConnectionsMax: addressMax = NodeServer.addressMaxOf(connectionsMax),
     drain = 0,
     grace = graceDefault,
     host,
@@ -217,8 +217,11 @@ const layerSharedOrigin = Layer.effect(OperatorListener.OperatorOrigin, listenin
 /** The listener for operators alone. */
 const layerOperator = (operator: OperatorListener.OwnListener, options: InterfaceOptions) => {
   if (operator === "off") return Layer.succeed(OperatorListener.OperatorOrigin, Option.none())
+  const connectionsMax = NodeServer.connectionsMax.operators
+  const addressMax = NodeServer.addressMaxOf(connectionsMax)
   const { endConnections, server } = NodeServer.make({
-    connectionsMax: NodeServer.connectionsMax.operators,
+    connectionsMax,
+    address: { max: addressMax, proxies: options.trustedProxies ?? [] },
     receiving: receivingOf(options)
   })
   return Layer.effect(
@@ -230,7 +233,7 @@ const layerOperator = (operator: OperatorListener.OwnListener, options: Interfac
     Layer.provide(
       NodeHttpServer.layer(() => server, { ...operator, exclusive: true, gracefulShutdownTimeout: operatorGrace })
     ),
-    Layer.provide(RejectedConnections.layer({ server, listener: "operators" })),
+    Layer.provide(RejectedConnections.layer({ server, listener: "operators", addressMax })),
     Layer.catchTag("ServeError", ({ cause }) => {
       const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
       return Layer.effect(

@@ -2,6 +2,7 @@
 import { Accounts } from "@kinora/accounts"
 import { Model } from "@kinora/catalog"
 import { AccountDeletion, Checkouts, GenerationSweep, GenerationWorker, PlanRenewal } from "@kinora/generations"
+import { AuditActions } from "@kinora/http-server"
 import { Idempotency } from "@kinora/idempotency"
 import { Ledger } from "@kinora/ledger"
 import { AuditLog } from "@kinora/operators"
@@ -79,6 +80,8 @@ export interface Retention {
   readonly revokedKeys?: Duration.Input | undefined
   /** Entries of the audit log. Default 731 days. */
   readonly audit?: Duration.Input | undefined
+  /** Entries of failed sign-ins in the audit log. Default 90 days. */
+  readonly failedSignIns?: Duration.Input | undefined
   /** Data of accounts after their deletion, at least 2 days. Default 30 days. */
   readonly deletedAccounts?: Duration.Input | undefined
   /** Payments after their end. Default 731 days. */
@@ -87,12 +90,21 @@ export interface Retention {
 
 /** The sweeps of all packages. Any number of hosts may run them: each row is handled once. */
 export const layerSweeps = (
-  { audit = "731 days", deletedAccounts, jobs, payments = "731 days", revokedKeys, usage }: Retention = {}
+  {
+    audit = "731 days",
+    deletedAccounts,
+    failedSignIns = "90 days",
+    jobs,
+    payments = "731 days",
+    revokedKeys,
+    usage
+  }: Retention = {}
 ) =>
   Layer.mergeAll(
     Accounts.layerSweep({ revokedKeysKept: revokedKeys }),
     AccountDeletion.layerSweep({ kept: deletedAccounts }),
     AuditLog.layerSweep({ entriesKept: audit }),
+    AuditLog.layerSweep({ entriesKept: failedSignIns, action: AuditActions.failedSignIn }),
     Checkouts.layerSweep(),
     Payments.layerSweep({ settledKept: payments }),
     PlanRenewal.layerSweep(),

@@ -143,6 +143,34 @@ it.effect("serves the metrics and the readiness of a worker until its work has s
     assert.isTrue(Exit.isFailure(yield* Effect.exit(get("/healthz"))))
   }))
 
+/** Opens a connection that stays open, and returns what the server has sent when it has responded or closed the connection. */
+const begin = (port: number, localAddress: string) =>
+  Effect.flatMap(
+    Effect.acquireRelease(
+      Effect.sync(() => connect({ port, host: "127.0.0.1", localAddress })),
+      (socket) => Effect.sync(() => socket.destroy())
+    ),
+    (socket) =>
+      Effect.callback<string>((resume) => {
+        socket.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+        socket.once("data", (data) => resume(Effect.succeed(String(data).split("\r\n", 1)[0] ?? "")))
+        socket.once("error", () => socket.destroy())
+        socket.once("close", () => resume(Effect.succeed("closed")))
+      })
+  )
+
+it.effect("closes connections of an address to the listener for operators above a quarter of its maximum", () =>
+  Effect.gen(function*() {
+    const context = yield* Http.layerWorker(Layer.empty, { operator: { host: "127.0.0.1", port: 0 } }).pipe(
+      Layer.provide(services),
+      Layer.build
+    )
+    const port = Number(new URL(Option.getOrThrow(Context.get(context, OperatorListener.OperatorOrigin))).port)
+    for (let count = 0; count < 64; count++) assert.strictEqual(yield* begin(port, "127.0.0.1"), "HTTP/1.1 200 OK")
+    assert.strictEqual(yield* begin(port, "127.0.0.1"), "closed")
+    assert.strictEqual(yield* begin(port, "127.0.0.2"), "HTTP/1.1 200 OK")
+  }).pipe(Effect.scoped))
+
 it.effect("explains why the listener for operators cannot be opened", () =>
   Effect.gen(function*() {
     const first = yield* Http.layer({ host: "127.0.0.1", port: 0, interface: {}, grace: 0 }).pipe(

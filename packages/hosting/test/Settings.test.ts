@@ -112,6 +112,7 @@ describe("Settings", () => {
           usage: Duration.days(731),
           revokedKeys: Duration.days(90),
           audit: Duration.days(731),
+          failedSignIns: Duration.days(90),
           deletedAccounts: Duration.days(30),
           payments: Duration.days(731)
         },
@@ -166,11 +167,13 @@ describe("Settings", () => {
       const { retention } = yield* Settings.load({
         KINORA_JOBS_TTL_DAYS: "off",
         KINORA_USAGE_TTL_DAYS: "31",
-        KINORA_AUDIT_TTL_DAYS: "off"
+        KINORA_AUDIT_TTL_DAYS: "off",
+        KINORA_FAILED_SIGN_INS_TTL_DAYS: "1"
       })
       assert.isFalse(Duration.isFinite(retention.jobs))
       assert.isFalse(Duration.isFinite(retention.audit))
       assert.deepStrictEqual(retention.usage, Duration.days(31))
+      assert.deepStrictEqual(retention.failedSignIns, Duration.days(1))
       const error = yield* Effect.flip(Settings.load({ KINORA_JOBS_TTL_DAYS: "1", KINORA_WEBHOOKS_TTL_DAYS: "off" }))
       assert.strictEqual(error.problems.length, 2)
     }))

@@ -26,8 +26,8 @@ it.effect("sweeps at these intervals", () =>
         ))
     )
     yield* Effect.yieldNow
-    // Slots; renewals; payments; jobs (2), files (3), deliveries, secrets, failing endpoints, claims, lots, sessions, minutes, leases; days, old jobs, old usage, revoked keys, spending of keys, audit entries, deleted accounts, old payments.
-    const hourly = Array(8).fill(3_600)
+    // Slots; renewals; payments; jobs (2), files (3), deliveries, secrets, failing endpoints, claims, lots, sessions, minutes, leases; days, old jobs, old usage, revoked keys, spending of keys, audit entries (2), deleted accounts, old payments.
+    const hourly = Array(9).fill(3_600)
     assert.deepStrictEqual(intervals.toSorted((a, b) => a - b), [3, 20, 60, 60, 60, ...Array(11).fill(300), ...hourly])
   }).pipe(Effect.scoped))
 

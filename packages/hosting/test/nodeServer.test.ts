@@ -4,8 +4,9 @@ import { IpNetwork } from "effect/net"
 import { TestClock } from "effect/testing"
 import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { type AddressInfo, connect, type Server, type Socket } from "node:net"
+import { type AddressInfo, connect, createServer, type Server, Socket } from "node:net"
 import { text } from "node:stream/consumers"
+import * as AddressConnections from "../src/internal/addressConnections.ts"
 import * as NodeServer from "../src/internal/nodeServer.ts"
 import * as RejectedConnections from "../src/internal/rejectedConnections.ts"
 
@@ -218,7 +219,11 @@ const accepted = async (server: Server, client: Socket) => {
   return socket
 }
 
-const countOf = (count: number) => [{ attributes: { listener: "clients" }, count, incremental: true }]
+const countOf = (reason: string, count: number) => ({
+  attributes: { listener: "clients", reason },
+  count,
+  incremental: true
+})
 
 /** Counts the rejected connections of a server, and collects what its warnings contain. */
 const observeRejected = Effect.fnUntraced(function*(options: RejectedConnections.RejectedConnectionsOptions) {
@@ -242,19 +247,19 @@ it.effect("closes connections above the maximum, counts them, and logs them once
     const warning = { listener: "clients", maximum: 2 }
     const { connect, server } = yield* listen({ connectionsMax: 2 })
     const { rejected, warnings } = yield* observeRejected({ server, listener: "clients" })
-    assert.deepStrictEqual(yield* rejected, countOf(0))
+    assert.deepStrictEqual(yield* rejected, [countOf("total", 0)])
 
     yield* Effect.promise(() => accepted(server, connect()))
     const second = connect()
     const socket = yield* Effect.promise(() => accepted(server, second))
     const refuse = Effect.promise(() => text(connect()))
     assert.strictEqual(yield* refuse, "")
-    assert.deepStrictEqual(yield* rejected, countOf(1))
+    assert.deepStrictEqual(yield* rejected, [countOf("total", 1)])
     assert.deepStrictEqual(yield* Queue.take(warnings), warning)
 
     assert.strictEqual(yield* refuse, "")
     yield* TestClock.adjust("1 minute")
-    assert.deepStrictEqual(yield* rejected, countOf(2))
+    assert.deepStrictEqual(yield* rejected, [countOf("total", 2)])
     assert.strictEqual(yield* Queue.size(warnings), 0)
     assert.strictEqual(yield* refuse, "")
     assert.deepStrictEqual(yield* Queue.take(warnings), warning)
@@ -263,7 +268,7 @@ it.effect("closes connections above the maximum, counts them, and logs them once
     second.destroy()
     yield* Effect.promise(() => isClosed)
     yield* Effect.promise(() => accepted(server, connect()))
-    assert.deepStrictEqual(yield* rejected, countOf(3))
+    assert.deepStrictEqual(yield* rejected, [countOf("total", 3)])
   }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.scoped))
 
 it.effect("closes connections of an address above its maximum, and counts and logs them", () =>
@@ -274,8 +279,12 @@ it.effect("closes connections of an address above its maximum, and counts and lo
     const socket = yield* Effect.promise(() => accepted(server, first))
     yield* Effect.promise(() => accepted(server, connect()))
     assert.strictEqual(yield* Effect.promise(() => text(connect())), "")
-    assert.deepStrictEqual(yield* rejected, countOf(1))
-    assert.deepStrictEqual(yield* Queue.take(warnings), { address: "127.0.0.1", maximum: 2 })
+    assert.deepStrictEqual(yield* rejected, [countOf("total", 0), countOf("address", 1)])
+    assert.deepStrictEqual(yield* Queue.take(warnings), {
+      listener: "clients",
+      address: "127.0.0.1",
+      maximum: 2
+    })
 
     // Another address has connections of its own.
     yield* Effect.promise(() => accepted(server, connect("127.0.0.2")))
@@ -283,8 +292,21 @@ it.effect("closes connections of an address above its maximum, and counts and lo
     first.destroy()
     yield* Effect.promise(() => isClosed)
     yield* Effect.promise(() => accepted(server, connect()))
-    assert.deepStrictEqual(yield* rejected, countOf(1))
+    assert.deepStrictEqual(yield* rejected, [countOf("total", 0), countOf("address", 1)])
   }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.scoped))
+
+it("counts the connections of an IPv6 client by its /48", () => {
+  const server = createServer()
+  AddressConnections.limit(server, { max: 1, proxies: [] })
+  const isAccepted = (remoteAddress: string) => {
+    const socket: Socket = Object.defineProperty(new Socket(), "remoteAddress", { value: remoteAddress })
+    server.emit("connection", socket)
+    return !socket.destroyed
+  }
+  assert.isTrue(isAccepted("2001:db8:1:1::1"))
+  assert.isFalse(isAccepted("2001:db8:1:2::1"))
+  assert.isTrue(isAccepted("2001:db8:2:1::1"))
+})
 
 it.live("does not limit the connections of a proxy", () =>
   Effect.gen(function*() {

@@ -128,7 +128,7 @@ export interface HttpServerOptions {
    * Bytes of all other request bodies that arrive at this process at the same time: of
    * authenticated requests, at most a quarter of them of one account or operator, and as
    * many of other requests, at most a quarter of them from one client address (IPv6: from
-   * one /64). Each body counts with its declared length, or else with the most that it can
+   * one /48). Each body counts with its declared length, or else with the most that it can
    * have, and with at least 16 KiB. Further requests wait for `crowdedWait`. Default 16 MiB.
    */
   readonly smallBodiesBytesMax: number

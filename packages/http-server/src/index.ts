@@ -1,4 +1,5 @@
 export * as AdminRoutes from "./AdminRoutes.ts"
+export * as AuditActions from "./AuditActions.ts"
 export * as ConsoleRoutes from "./ConsoleRoutes.ts"
 export * as HttpServerOptions from "./HttpServerOptions.ts"
 export * as HttpServerRoutes from "./HttpServerRoutes.ts"

@@ -63,7 +63,10 @@ layer(server, { excludeTestServices: true })("clients that", (it) => {
       const upload = `POST /v1/uploads HTTP/1.1\n${head.replace("50331648", "1000")}Content-Type: image/png\n\n{`
       const signIn = "POST /console/v1/session HTTP/1.1\nHost: localhost\nSec-Fetch-Site: same-origin\n" +
         "Content-Length: 1000\nContent-Type: application/json\n\n{"
-      const sockets = yield* Effect.forEach([...Array.from({ length: 11 }, () => creation), upload, signIn], open)
+      const small = creation.replace("50331648", "1000")
+      const smallImage = small.replace("/v1/generations", "/v1/images/generations")
+      const requests = [...Array.from({ length: 11 }, () => creation), small, smallImage, upload, signIn]
+      const sockets = yield* Effect.forEach(requests, open)
       const answers = yield* Effect.forEach(sockets, readAll, { concurrency: "unbounded" })
       for (const answer of answers) {
         assert.match(answer, /^HTTP\/1\.1 408 /)

@@ -90,9 +90,9 @@ it.effect("responds with 503 to a client whose bodies stall, and to no other one
         body: { code: "wrong" }
       })
 
-    // All addresses of the /64 are one client.
+    // All addresses of the /48 are one client.
     yield* stall("2001:db8:1:1::1")
-    const crowded = yield* Effect.forkChild(signIn("2001:db8:1:1::2"), { startImmediately: true })
+    const crowded = yield* Effect.forkChild(signIn("2001:db8:1:2::1"), { startImmediately: true })
     errorOf(yield* signIn("203.0.113.1"), "invalid_code")
     yield* TestClock.adjust("5 seconds")
     const answer = yield* Fiber.join(crowded)
@@ -110,7 +110,7 @@ it.effect("responds with 503 to a client whose bodies stall, and to no other one
     // The late bodies give their room back.
     yield* TestClock.adjust("5 seconds")
     yield* Fiber.join(late)
-    errorOf(yield* signIn("2001:db8:1:1::2"), "invalid_code")
+    errorOf(yield* signIn("2001:db8:1:2::1"), "invalid_code")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
 it.effect("reads no webhook without a payment provider or a signature", () =>

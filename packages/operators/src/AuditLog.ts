@@ -23,10 +23,14 @@ export class AuditLog extends Context.Service<AuditLog, {
   /** Returns the entries that match all conditions, newest first, at most `limit`. */
   readonly list: (query: AuditQuery) => Effect.Effect<ReadonlyArray<AuditEntry>, StorageError.StorageError>
 
-  /** Deletes up to `limit` entries that are older than `age` and returns their number. `layerSweep` calls it at an interval. */
+  /**
+   * Deletes up to `limit` entries that are older than `age`, only those with the action if one is given, and returns their
+   * number. `layerSweep` calls it at an interval.
+   */
   readonly deleteOlder: (
     age: Duration.Input,
-    limit: number
+    limit: number,
+    action?: string
   ) => Effect.Effect<number, StorageError.StorageError>
 }>()("@kinora/operators/AuditLog") {}
 
@@ -56,8 +60,8 @@ export const layer: Layer.Layer<AuditLog, never, OperatorStore | SecureRandom.Se
           : store.entries(query)
       ),
 
-      deleteOlder: Effect.fn("AuditLog.deleteOlder")(function*(age: Duration.Input, limit: number) {
-        return yield* store.deleteEntries(DateTime.subtractDuration(yield* DateTime.now, age), limit)
+      deleteOlder: Effect.fn("AuditLog.deleteOlder")(function*(age: Duration.Input, limit: number, action?: string) {
+        return yield* store.deleteEntries(DateTime.subtractDuration(yield* DateTime.now, age), limit, action)
       })
     })
   })
@@ -67,18 +71,20 @@ export const layer: Layer.Layer<AuditLog, never, OperatorStore | SecureRandom.Se
 export interface AuditSweepOptions extends Sweep.LayerSweepOptions {
   /** How long entries are kept. Default: forever. */
   readonly entriesKept?: Duration.Input | undefined
+  /** The action of the entries that are deleted, such as `session.signInFailed`. Default: all entries. */
+  readonly action?: string | undefined
 }
 
 /** Deletes old entries in the background, by default none. With `entriesKept`: 500 per statement and every hour. Any number of hosts may run it. */
 export const layerSweep = (
-  { entriesKept = Duration.infinity, interval = "1 hour", limit = 500 }: AuditSweepOptions = {}
+  { action, entriesKept = Duration.infinity, interval = "1 hour", limit = 500 }: AuditSweepOptions = {}
 ): Layer.Layer<never, never, AuditLog> =>
   Sweep.layerAged({
-    name: "audit entries",
+    name: action === undefined ? "audit entries" : `audit entries of ${action}`,
     interval,
     limit,
     age: entriesKept,
-    run: (age, limit) => AuditLog.use(({ deleteOlder }) => deleteOlder(age, limit))
+    run: (age, limit) => AuditLog.use(({ deleteOlder }) => deleteOlder(age, limit, action))
   })
 
 // -----------------------------------------------------------------------------

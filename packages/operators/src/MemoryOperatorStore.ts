@@ -80,10 +80,10 @@ const auditMethods = ({ access, makeMap }: UnitOfWork.MemoryBackend["Service"]) 
           .toSorted((a, b) => a.id < b.id ? 1 : -1)
           .slice(0, query.limit)
       ),
-    deleteEntries: (before, limit) =>
+    deleteEntries: (before, limit, action) =>
       access(() => {
         const old = Array.from(rows.values())
-          .filter(({ at }) => DateTime.isLessThan(at, before))
+          .filter((entry) => matches({ action, until: before, limit }, entry))
           .toSorted((a, b) => DateTime.Order(a.at, b.at))
           .slice(0, limit)
         for (const { id } of old) rows.delete(id)

@@ -49,6 +49,10 @@ export class OperatorStore extends Context.Service<OperatorStore, {
   /** Returns the entries that match, newest first. */
   readonly entries: (query: AuditQuery) => Effect.Effect<ReadonlyArray<AuditEntry>, StorageError.StorageError>
 
-  /** Deletes entries from before `before`, oldest first, and returns their number. Skips locked entries. */
-  readonly deleteEntries: (before: DateTime.Utc, limit: number) => Effect.Effect<number, StorageError.StorageError>
+  /** Deletes entries from before `before`, of all actions or of one, oldest first, and returns their number. Skips locked entries. */
+  readonly deleteEntries: (
+    before: DateTime.Utc,
+    limit: number,
+    action: string | undefined
+  ) => Effect.Effect<number, StorageError.StorageError>
 }>()("@kinora/operators/OperatorStore") {}

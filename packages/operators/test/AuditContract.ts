@@ -118,4 +118,25 @@ export const suite = <E>(name: string, backend: Layer.Layer<OperatorStore | Unit
         assert.strictEqual(yield* log.deleteOlder("1 hour", 2), 1)
         assert.deepStrictEqual((yield* log.list({ limit: 10 })).map(({ action }) => action), ["new"])
       }))
+
+    it.effect("deletes only entries of an action, oldest first", () =>
+      Effect.gen(function*() {
+        const log = yield* makeLog
+        yield* TestClock.setTime(Date.UTC(2060, 0))
+        // Deletes the entries of the other tests.
+        yield* log.deleteOlder("1 hour", 1_000)
+        for (const action of ["short", "long", "short", "short"]) {
+          yield* log.append({ ...change, action })
+          yield* TestClock.adjust("1 second")
+        }
+        const left = Effect.map(log.list({ limit: 10 }), (entries) => entries.map(({ action }) => action).toReversed())
+        // The last one is not old enough.
+        yield* TestClock.adjust("58 seconds")
+        assert.strictEqual(yield* log.deleteOlder("1 minute", 1, "short"), 1)
+        assert.deepStrictEqual(yield* left, ["long", "short", "short"])
+        assert.strictEqual(yield* log.deleteOlder("1 minute", 10, "short"), 0)
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* log.deleteOlder("1 minute", 10, "short"), 1)
+        assert.deepStrictEqual(yield* left, ["long", "short"])
+      }))
   })

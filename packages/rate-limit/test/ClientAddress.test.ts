@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { group } from "../src/ClientAddress.ts"
+import { group, site } from "../src/ClientAddress.ts"
 
 it("groups the addresses that one client can choose from", () => {
   const cases = [
@@ -13,4 +13,18 @@ it("groups the addresses that one client can choose from", () => {
   ] as const
   for (const [address, expected] of cases) assert.strictEqual(group(address), expected)
   assert.strictEqual(group(undefined), "unknown")
+})
+
+it("groups the addresses that one site can choose from", () => {
+  const cases = [
+    ["203.0.113.9", "203.0.113.9"],
+    ["::ffff:203.0.113.9", "203.0.113.9"],
+    ["2001:db8:1:1::1", "2001:db8:1::/48"],
+    ["2001:db8:1:ffff::1", "2001:db8:1::/48"],
+    ["2001:db8:2::1", "2001:db8:2::/48"],
+    ["fe80::1%eth0", "fe80:0:0::/48"],
+    ["not an address", "unknown"]
+  ] as const
+  for (const [address, expected] of cases) assert.strictEqual(site(address), expected)
+  assert.strictEqual(site(undefined), "unknown")
 })

@@ -2,6 +2,7 @@
 import { type Proof, test } from "./Proof.ts"
 
 const signIn = test("http-server/test/SignIn.test.ts")
+const failures = test("http-server/test/FailedSignIns.test.ts")
 const sessions = test("http-server/test/Sessions.test.ts")
 const account = test("http-server/test/ConsoleAccount.test.ts")
 const events = account("streams the changes of all jobs of the account, from the last event on, for a limited time")
@@ -102,8 +103,13 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
     "- Sign-ins, failed sign-ins": [
       ...signIn("records the sign-ins and sign-outs of operators, of links and of keys"),
       ...providers("records sign-ins, sign-outs and failed sign-ins"),
+      ...failures("records the first failed sign-in of an address with each reason in an hour"),
       ...providers("counts failed sign-ins of an address, but no outage of the provider")
-    ]
+    ],
+    "- A cookie that is not": failures(
+      "counts cookies that are not of a session, and rejects them without a look-up beyond the limit of the address",
+      "looks up no session of a cookie beyond the limit of the address"
+    )
   },
   "identity-providers": {
     ...operations,

@@ -6,7 +6,7 @@ import type { Server, Socket } from "node:net"
 
 /** How many connections a client can have. */
 export interface AddressLimits {
-  /** Maximum number of open connections per client address (IPv6: per /64). */
+  /** Maximum number of open connections per client address (IPv6: per /48). */
   readonly max: number
   /** Networks of proxies, which have the connections of many clients and no maximum. */
   readonly proxies: ReadonlyArray<IpNetwork.IpNetwork>
@@ -24,7 +24,7 @@ export const limit = (server: Server, { max, proxies }: AddressLimits): void => 
     const { remoteAddress } = socket
     // A socket that is closed already has no address.
     if (remoteAddress === undefined || isIn(proxies, remoteAddress)) return
-    const group = ClientAddress.group(remoteAddress)
+    const group = ClientAddress.site(remoteAddress)
     const count = open.get(group) ?? 0
     if (count >= max) {
       socket.destroy()

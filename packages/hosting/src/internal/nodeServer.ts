@@ -27,6 +27,9 @@ export const connectionsMax = {
   operators: 256
 }
 
+/** Returns the default maximum number of open connections of a client address: a quarter of those of the listener. */
+export const addressMaxOf = (connectionsMax: number): number => Math.ceil(connectionsMax / 4)
+
 /** Default maximum number of requests of a connection that wait for the responses before. */
 export const waitingMax = 32
 

@@ -6,6 +6,9 @@ import * as AddressConnections from "./addressConnections.ts"
 /** The listener that a connection was opened to. */
 type Listener = "clients" | "operators"
 
+/** The maximum that was reached: of the listener, or of the address of the client. */
+type Reason = "total" | "address"
+
 /** Options for `layer`. */
 export interface RejectedConnectionsOptions {
   readonly server: Server
@@ -18,12 +21,14 @@ export interface RejectedConnectionsOptions {
 export const layer = ({ addressMax, listener, server }: RejectedConnectionsOptions): Layer.Layer<never> =>
   Layer.effectDiscard(Effect.gen(function*() {
     const context = yield* Effect.context()
-    const rejected = rejectedOf(listener)
-    // A counter that begins with its first connection has no increase that an alert can detect.
-    yield* Metric.update(rejected, 0)
-    const count = () => rejected.updateUnsafe(1, context)
+    const counterOf = Effect.fnUntraced(function*(reason: Reason) {
+      const rejected = rejectedOf(listener, reason)
+      // A counter that begins with its first connection has no increase that an alert can detect.
+      yield* Metric.update(rejected, 0)
+      return () => rejected.updateUnsafe(1, context)
+    })
     yield* observe(server, "drop", {
-      count,
+      count: yield* counterOf("total"),
       warn: () =>
         Effect.logWarning("New connections are closed, because the maximum number is open", {
           listener,
@@ -32,9 +37,10 @@ export const layer = ({ addressMax, listener, server }: RejectedConnectionsOptio
     })
     if (addressMax === undefined) return
     yield* observe(server, AddressConnections.rejectedEvent, {
-      count,
+      count: yield* counterOf("address"),
       warn: (address) =>
         Effect.logWarning("New connections of an address are closed, because it has the maximum number", {
+          listener,
           address,
           maximum: addressMax
         })
@@ -72,10 +78,10 @@ const observe = Effect.fnUntraced(function*(
   )
 })
 
-const rejectedOf = (listener: Listener) =>
+const rejectedOf = (listener: Listener, reason: Reason) =>
   Metric.counter("kinora_http_connections_rejected_total", {
     description:
-      "Connections that were closed because the listener, or the address of the client, had its maximum number.",
-    attributes: { listener },
+      "Connections that were closed because the listener (total) or the address of the client (address) had its maximum number.",
+    attributes: { listener, reason },
     incremental: true
   })

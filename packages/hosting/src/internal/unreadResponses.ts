@@ -17,7 +17,7 @@ export interface ReceivingLimits {
 /**
  * Makes a function that closes the connection of a response that its client receives too slowly. The time begins when the whole
  * response is written. Earlier, its writer waits for the client and limits that wait. If clients together leave more than
- * `bytesMax`, connections of the address (IPv6: the /64) that leaves the most are closed, beginning with the oldest response.
+ * `bytesMax`, connections of the address (IPv6: the /48) that leaves the most are closed, beginning with the oldest response.
  */
 export const make = ({ bytesMax, rateMin, stallMax }: ReceivingLimits) => {
   const unread = new Map<Socket, Unread>()
@@ -39,7 +39,7 @@ export const make = ({ bytesMax, rateMin, stallMax }: ReceivingLimits) => {
   }
   const add = (socket: Socket) => {
     const bytes = socket.writableLength
-    unread.set(socket, { bytes, owner: ClientAddress.group(socket.remoteAddress) })
+    unread.set(socket, { bytes, owner: ClientAddress.site(socket.remoteAddress) })
     bytesTotal += bytes
     makeRoom()
     return Duration.sum(stallMax, Duration.seconds(bytes / rateMin))

@@ -135,7 +135,7 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
   ),
   smallBodiesBytesMax: fixed(
     "all other bodies that arrive at a server at a time, each with at least 16 KiB, a quarter of it per account or " +
-      "operator, or per client address without authentication",
+      "operator, or per client address (IPv6: per /48) without authentication",
     `${bytes(defaults.smallBodiesBytesMax)} with authentication, and as much without`,
     "503 `unavailable`"
   ),
@@ -243,7 +243,7 @@ const requests: ReadonlyArray<Row> = [
     "the connection is closed without a response"
   ],
   [
-    "the same per client address (IPv6: per /64), apart from trusted proxies",
+    "the same per client address (IPv6: per /48), apart from trusted proxies",
     "a quarter of them",
     "max_connections_per_address",
     "the connection is closed without a response"
@@ -251,6 +251,11 @@ const requests: ReadonlyArray<Row> = [
   fixed(
     "connections to a separate listener for operators",
     count(NodeServer.connectionsMax.operators),
+    "the connection is closed without a response"
+  ),
+  fixed(
+    "the same per client address (IPv6: per /48), apart from trusted proxies",
+    count(NodeServer.addressMaxOf(NodeServer.connectionsMax.operators)),
     "the connection is closed without a response"
   ),
   fixed(
@@ -277,7 +282,7 @@ const requests: ReadonlyArray<Row> = [
   fixed(
     "written responses that clients have not received yet, of a server",
     bytes(NodeServer.receiving.bytesMax),
-    "connections of the client address that leaves the most are closed"
+    "connections of the client address (IPv6: of the /48) that leaves the most are closed"
   ),
   fixed(
     "sessions of an API key, of a role of an account, or of an operator",

@@ -71,6 +71,7 @@ const tasks: Readonly<Record<string, string>> = {
   "old spending of keys": "delete old spending of keys",
   "payments": "delete old payments",
   "audit entries": "delete old audit entries",
+  "audit entries of session.signInFailed": "delete old audit entries of failed sign-ins",
   "deleted accounts": "erase deleted accounts"
 }
 
@@ -170,7 +171,7 @@ const messages: ReadonlyArray<readonly [messages: ReadonlyArray<string>, meaning
   ],
   [
     ["New connections of an address are closed, because it has the maximum number"],
-    "`address` has `maximum` open connections: one client with many of them, or a proxy that is missing in " +
+    "`address` has `maximum` open connections to `listener`: one client with many of them, or a proxy that is missing in " +
     "`trusted_proxies`; see `max_connections_per_address` in [configuration](configuration.md#notes). Logged at most once a " +
     "minute"
   ],

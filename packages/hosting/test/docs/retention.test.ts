@@ -23,7 +23,15 @@ const growing: ReadonlyArray<readonly [table: string, rows: string, deleted: str
   ["accounts_key", "API keys", "after their revocation", ...days("revoked_keys_ttl_days")],
   ["accounts_key_line", "budgets of API keys", "with the last key of the line", ...days("revoked_keys_ttl_days")],
   ["accounts_key_spending", "one per line of API keys with a budget and day", "after the month", "1 day", ""],
-  ["operators_audit", "changes that operators made", "after the change", ...days("audit_ttl_days")],
+  [
+    "operators_audit",
+    "changes that operators made, and sign-ins",
+    "after the change",
+    `${days("audit_ttl_days")[0]}; failed sign-ins: ${days("failed_sign_ins_ttl_days")[0]} (${
+      code("failed_sign_ins_ttl_days")
+    })`,
+    "audit_ttl_days"
+  ],
   ["payments_payment", "payments by a checkout", "after their end", ...days("payments_ttl_days")],
   ["webhooks_event", "events that an endpoint selects", "with its last delivery", ...days("webhooks_ttl_days")],
   [

@@ -1,12 +1,11 @@
 /** Codes that several endpoints share. */
 
 /** Of endpoints that read JSON. */
-export const bodyErrors = ["payload_too_large", "unsupported_media_type"] as const
+export const bodyErrors = ["payload_too_large", "request_timeout", "unsupported_media_type"] as const
 
 /** Of endpoints that create jobs. */
 export const creationErrors = [
   ...bodyErrors,
-  "request_timeout",
   "invalid_params",
   "invalid_image",
   "model_not_in_plan",

@@ -1,5 +1,6 @@
 /** The memory and the time of one request body while it arrives. */
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import type { Holding } from "./share.ts"
 import type { Transfer, Transfers } from "./transfers.ts"
 
@@ -43,3 +44,10 @@ export const make = ({ memory, onTooSlow, transfer, transfers }: BodyIntakeOptio
       return Effect.ensuring(effect, Effect.sync(() => transfers.stop(transfer)))
     })
 })
+
+/**
+ * Reads a body in a fiber of its own. An interruption of the reader would close the connection before the response to a
+ * late body is sent. The reader ends when the connection is closed after the response.
+ */
+export const readWhole = ({ arrayBuffer }: HttpServerRequest.HttpServerRequest) =>
+  Effect.flatMap(Effect.forkDetach(arrayBuffer, { startImmediately: true }), Fiber.join)

@@ -55,6 +55,11 @@ export class RequestState {
     return ClientAddress.group(Option.getOrUndefined(this.request.remoteAddress))
   }
 
+  /** The group of addresses that have a part of the bodies together. */
+  get clientSite(): string {
+    return ClientAddress.site(Option.getOrUndefined(this.request.remoteAddress))
+  }
+
   /** The origin that the client used. Computed once, since it parses a URL. */
   get origin(): string {
     return this.#origin ??= Option.match(HttpServerRequest.toURL(this.request), {

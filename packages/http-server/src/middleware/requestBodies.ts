@@ -109,7 +109,7 @@ export const received = <E, R>(
   const bytes = declaredLength(request) ?? bytesMax
   if (bytes > bytesMax) return Effect.succeed(tooLarge(bytesMax))
   const receive = Effect.orDie(state.smallBodies.receive(request, {
-    owner: owner ?? state.clientGroup,
+    owner: owner ?? state.clientSite,
     isAuthenticated: owner !== undefined,
     bytes,
     onTooSlow: () => {
@@ -148,7 +148,7 @@ const readJson = (request: HttpServerRequest.HttpServerRequest, intake: BodyInta
 
 const readSmall = Effect.fnUntraced(
   function*(request: HttpServerRequest.HttpServerRequest, intake: BodyIntake.BodyIntake) {
-    const body = new Uint8Array(yield* intake.read(Effect.orDie(request.arrayBuffer)))
+    const body = new Uint8Array(yield* intake.read(Effect.orDie(BodyIntake.readWhole(request))))
     return (yield* intake.take(body.length)) ? [body] : yield* Effect.fail("Crowded" as const)
   }
 )

@@ -4,10 +4,11 @@ import { UnitOfWork } from "@kinora/persistence"
 import { RateLimit } from "@kinora/rate-limit"
 import type { Session, Sessions } from "@kinora/sessions"
 import { Data, Effect, Option, type Schema } from "effect"
+import * as AuditActions from "../AuditActions.ts"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { authorOf } from "./consoleAuthentication.ts"
 import type { RequestState } from "./currentRequest.ts"
-import { makeCountFailure } from "./rateLimits.ts"
+import { makeCountFailure, recordedFailures } from "./rateLimits.ts"
 import * as SessionCookie from "./sessionCookie.ts"
 import * as SessionOwner from "./sessionOwner.ts"
 
@@ -21,7 +22,8 @@ export type Details = Readonly<Record<string, Schema.Json>>
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const { ownerOf } = yield* SessionOwner.make(options)
   const { atomically } = yield* UnitOfWork.UnitOfWork
-  const countFailure = makeCountFailure(yield* RateLimit.RateLimit, options)
+  const rateLimit = yield* RateLimit.RateLimit
+  const countFailure = makeCountFailure(rateLimit, options)
   const { append } = yield* AuditLog.AuditLog
 
   /** Runs the start of a session, and records it in the same unit of work. If the owner has ended, the unit rolls back. */
@@ -45,17 +47,24 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
       return { session, token }
     }))
 
-  /** Counts a failed attempt of the address, and records it unless there were too many. */
+  /**
+   * Counts a failed attempt of the address. Records the first one with each reason in an hour, and the first one that
+   * reaches the limit: clients without an account must not fill the log.
+   */
   const failed = Effect.fnUntraced(function*(state: RequestState, reason: string, details: Details) {
-    yield* countFailure(state)
+    const { remaining } = yield* countFailure(state)
+    const reachesLimit = remaining === 0
+    const kinds = reachesLimit ? ["limit", reason] : [reason]
+    const recorded = yield* rateLimit.hitAll(kinds.map((kind) => recordedFailures(state, kind)))
+    if (!recorded.some(({ accepted }) => accepted)) return
     yield* append({
       ...requestOf(state),
       actor: "unknown",
       role: null,
-      action: "session.signInFailed",
+      action: AuditActions.failedSignIn,
       subject: null,
       before: null,
-      after: { reason, ...details }
+      after: { reason, ...details, ...(reachesLimit ? { limit_reached: true } : {}) }
     })
   })
 

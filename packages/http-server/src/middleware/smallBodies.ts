@@ -4,7 +4,7 @@
  * They arrive outside of the time and the number of requests, because anyone can send a body that never ends. A client
  * that does so uses up the part of its own account or address, not the places of others.
  */
-import { Duration, Effect, Fiber } from "effect"
+import { Duration, Effect } from "effect"
 import type { HttpServerError, HttpServerRequest } from "effect/http"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import * as BodyIntake from "./bodyIntake.ts"
@@ -35,7 +35,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
       const intake = BodyIntake.make({ memory, transfer: new Transfers.Transfer(limits), transfers, onTooSlow })
       const received = Effect.flatMap(
         intake.take(Math.min(Math.max(bytes, bytesMin), max)),
-        (isTaken) => isTaken ? Effect.as(intake.read(readWhole(request)), true) : Effect.succeed(false)
+        (isTaken) => isTaken ? Effect.as(intake.read(BodyIntake.readWhole(request)), true) : Effect.succeed(false)
       )
       return Effect.ensuring(received, Effect.sync(memory.giveBack))
     }
@@ -46,13 +46,6 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
-
-/**
- * Reads a body in a fiber of its own. An interruption of the reader would close the connection before the response to a
- * late body is sent. The reader ends when the connection is closed after the response.
- */
-const readWhole = ({ arrayBuffer }: HttpServerRequest.HttpServerRequest) =>
-  Effect.flatMap(Effect.forkDetach(arrayBuffer, { startImmediately: true }), Fiber.join)
 
 /** A body counts with at least this many bytes, which bounds the number of bodies: a request needs memory too. */
 const bytesMin = 16 * 1024

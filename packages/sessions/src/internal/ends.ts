@@ -5,11 +5,13 @@ import * as Session from "../Session.ts"
 import { SessionNotFound, SessionsError } from "../SessionsError.ts"
 import type { SessionStore } from "../SessionStore.ts"
 import * as SessionToken from "../SessionToken.ts"
+import type { KnownTokens } from "./knownTokens.ts"
 
 /** Creates the methods of `Sessions` that list and end sessions. */
 export const makeEnds = (
   store: SessionStore["Service"],
-  atomically: UnitOfWork.UnitOfWork["Service"]["atomically"]
+  atomically: UnitOfWork.UnitOfWork["Service"]["atomically"],
+  known: KnownTokens
 ) => {
   const deleteSessions = (ids: ReadonlyArray<Session.SessionId>) => Pipelining.atCommit(store.deleteSessions(ids))
 
@@ -38,7 +40,9 @@ export const makeEnds = (
 
     signOut: Effect.fn("Sessions.signOut")(function*(token: Redacted.Redacted) {
       if (!SessionToken.isWellFormed(Redacted.value(token))) return Option.none()
-      const found = Option.map(yield* store.findSession(SessionToken.hash(token)), ({ session }) => session)
+      const hash = SessionToken.hash(token)
+      const found = Option.map(yield* store.findSession(hash), ({ session }) => session)
+      known.forget(hash)
       yield* deleteSessions(Option.toArray(found).map(({ id }) => id))
       return found
     }, atomically),

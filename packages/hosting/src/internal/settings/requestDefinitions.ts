@@ -27,7 +27,7 @@ export const requestDefinitions = {
     default: undefined,
     expected: "a number of connections from 1 to 1000000",
     about:
-      "Connections that a client address (IPv6: a /64) can have to this process; unset: a quarter of `max_connections`. Further ones are closed without a response. Trusted proxies have no maximum."
+      "Connections that a client address (IPv6: a /48) can have to this process; unset: a quarter of `max_connections`. Further ones are closed without a response. Trusted proxies have no maximum."
   },
   body_seconds: {
     schema: between(1, 280),

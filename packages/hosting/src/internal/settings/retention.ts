@@ -8,6 +8,7 @@ export const retentionOf = (values: Values) => ({
   usage: daysOf(values.usage_ttl_days),
   revokedKeys: daysOf(values.revoked_keys_ttl_days),
   audit: daysOf(values.audit_ttl_days),
+  failedSignIns: daysOf(values.failed_sign_ins_ttl_days),
   deletedAccounts: daysOf(values.deleted_accounts_ttl_days),
   payments: daysOf(values.payments_ttl_days)
 })

@@ -36,6 +36,12 @@ export const retentionDefinitions = {
     expected: "a number of days from 31 to 36500, or off",
     about: "Days after which entries of the audit log are deleted; off: never."
   },
+  failed_sign_ins_ttl_days: {
+    schema: daysOrOff(1),
+    default: "90",
+    expected: "a number of days from 1 to 36500, or off",
+    about: "Days after which failed sign-ins are deleted from the audit log; off: with the other entries."
+  },
   payments_ttl_days: {
     schema: daysOrOff(31),
     default: "731",

@@ -38,14 +38,22 @@ export const entries = (
     LIMIT ${limit}
   `.pipe(decodeEntries, Effect.map((rows) => rows.map(toEntry)))
 
-/** Deletes entries from before `before`. The trigger of the table permits it only with the setting. */
-export const deleteEntries = (sql: SqlClient.SqlClient, before: DateTime.Utc, limit: number) =>
+/** Deletes entries from before `before`, of all actions or of one. The trigger of the table permits it only with the setting. */
+export const deleteEntries = (
+  sql: SqlClient.SqlClient,
+  before: DateTime.Utc,
+  limit: number,
+  action: string | undefined
+) =>
   setRetention(sql, "on").pipe(
     Effect.andThen(Deletion.run(sql, {
       table: "operators_audit",
       key: "id",
-      where: sql`at < ${DateTime.toDate(before)}`,
-      orderBy: "at",
+      where: action === undefined
+        ? sql`at < ${DateTime.toDate(before)}`
+        : sql`action = ${action} AND at < ${DateTime.toDate(before)}`,
+      // Ids ascend with time. The index of actions has them, that of times does not have actions.
+      orderBy: action === undefined ? "at" : "id",
       limit
     })),
     Effect.tap(() => setRetention(sql, "off")),
