@@ -15,6 +15,7 @@ const programs = [
   "hosts/server/src/main.ts",
   "hosts/worker/src/main.ts",
   "hosts/cli/src/main.ts",
+  "packages/acceptance/src/takeover/worker.ts",
   "packages/acceptance/test/webhookDrillHost.process.ts"
 ]
 

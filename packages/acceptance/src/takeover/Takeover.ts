@@ -1,99 +1,115 @@
-/** Kills workers with jobs, and measures how long it takes until another worker runs each job. */
-import { JobKind, Scheduler } from "@kinora/scheduler"
-import { Clock, Effect, Schema } from "effect"
-import { fileURLToPath } from "node:url"
+/** Makes workers with jobs fail, and measures how long it takes until another worker runs each job, and whether the first one stops in time. */
+import { Scheduler } from "@kinora/scheduler"
+import { Effect } from "effect"
 import * as LongPolls from "../LongPolls.ts"
-import * as Program from "../Program.ts"
-
-/** The line that a worker prints for each job that it starts. */
-export const Started = Schema.fromJsonString(Schema.Struct({ job: Schema.String, at: Schema.Number }))
-
-/** The kind of the jobs of a group, which only the workers of the group claim. */
-export const kindOf = (group: string): JobKind.JobKind<typeof Payload.Type> =>
-  JobKind.make({ name: `takeover-${group}`, payload: Payload })
+import * as TakeoverJobs from "./TakeoverJobs.ts"
+import * as TakeoverWorker from "./TakeoverWorker.ts"
 
 /** Options of `measure`. */
 export interface TakeoverOptions {
   /** URL of the database of the workers. */
   readonly url: string
+  readonly fault: TakeoverWorker.Fault
+  /** Number of workers that fail. */
   readonly kills: number
-  /** Groups of workers that are killed at the same time. Each has a victim and an heir. */
+  /** Groups in which workers fail at the same time. Each has a victim and an heir. */
   readonly groups: number
-  /** Runs after each kill whose jobs were taken over, with the number of kills so far. */
+  /** Runs after each worker whose jobs were taken over, with the number of such workers so far. */
   readonly onKill: (kills: number) => Effect.Effect<void>
 }
 
 /** Result of `measure`. */
 export interface Takeovers {
-  /** Milliseconds from each kill until another worker started each job, in ascending order. */
+  /** Milliseconds from each failure until another worker started each job, in ascending order. */
   readonly times: ReadonlyArray<number>
-  /** Jobs that another worker started before the kill of the worker that ran them. */
+  /** Jobs that two workers ran at the same time for more than `toleranceMillis`, or at all if the first one was killed. */
   readonly overlaps: number
-  /** Jobs that no worker had started a minute after the kill. */
+  /** Jobs that no worker had started a minute after the failure. */
   readonly lost: number
+  /**
+   * Milliseconds from the latest possible end of the lease, or from when a suspended worker continued, until each run of a
+   * worker that was not killed ended, in ascending order. Negative if the run ended earlier.
+   */
+  readonly stops: ReadonlyArray<number>
+  /** Runs that ended more than `toleranceMillis` after that time, or not within a minute. */
+  readonly late: number
 }
 
-/** Jobs that run on each worker that is killed. */
+/** Jobs that run on each worker that fails. */
 export const jobsPerKill = 4
 
-/** Kills workers one after the other in each group, and returns how long the jobs waited. */
-export const measure = Effect.fn("Takeover.measure")(function*({ groups, kills, onKill, url }: TakeoverOptions) {
-  let killed = 0
-  const round = Effect.suspend(() => onKill(++killed))
-  const results = yield* Effect.forEach(
-    Array.from({ length: groups }, (_, group) => Math.floor((kills + group) / groups)),
-    (count, group) => measureGroup(url, String(group), count, round),
-    { concurrency: "unbounded" }
-  )
-  const waits = results.flat()
-  const taken = waits.flatMap((wait) => wait ?? [])
-  const takeovers: Takeovers = {
-    times: taken.filter((wait) => wait >= 0).toSorted((a, b) => a - b),
-    overlaps: taken.filter((wait) => wait < 0).length,
-    lost: waits.length - taken.length
-  }
-  return takeovers
-})
+/** How long a run may continue after the lease of its worker has ended. */
+export const toleranceMillis = 1_000
 
-/** Returns the time of a takeover that no more than this share of the others exceeds, in seconds. */
-export const quantile = ({ times }: Takeovers, share: number): number => LongPolls.quantile(times, share) / 1000
+/** Makes workers fail, one after the other in each group, and returns how long their jobs waited and their runs continued. */
+export const measure = Effect.fn("Takeover.measure")(
+  function*({ fault, groups, kills, onKill, url }: TakeoverOptions) {
+    let killed = 0
+    const round = Effect.suspend(() => onKill(++killed))
+    const results = yield* Effect.forEach(
+      Array.from({ length: groups }, (_, group) => Math.floor((kills + group) / groups)),
+      (count, group) => measureGroup({ url, fault, group: String(group), kills: count, round }),
+      { concurrency: "unbounded" }
+    )
+    const jobs = results.flat()
+    const stops = fault === "kill" ? [] : jobs.map(({ stop }) => stop)
+    const overlapMax = fault === "kill" ? 0 : toleranceMillis
+    const takeovers: Takeovers = {
+      times: jobs.map(({ wait }) => wait).filter(Number.isFinite).toSorted((a, b) => a - b),
+      overlaps: jobs.filter(({ overlap }) => overlap > overlapMax).length,
+      lost: jobs.filter(({ wait }) => !Number.isFinite(wait)).length,
+      stops: stops.toSorted((a, b) => a - b),
+      late: stops.filter((stop) => stop > toleranceMillis).length
+    }
+    return takeovers
+  }
+)
+
+/** Returns the time that no more than this share of ascending times exceeds, in seconds with three decimal places. */
+export const quantile = (times: ReadonlyArray<number>, share: number): number =>
+  Math.round(LongPolls.quantile(times, share)) / 1000
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-const Payload = Schema.Struct({})
+interface GroupOptions extends Pick<TakeoverOptions, "fault" | "kills" | "url"> {
+  readonly group: string
+  readonly round: Effect.Effect<void>
+}
 
-const script = fileURLToPath(new URL("./worker.ts", import.meta.url))
+/** A job whose worker failed. Durations in milliseconds; infinite if the job did not start again, or its run did not end. */
+interface TakenJob {
+  /** From the failure until another worker started the job. */
+  readonly wait: number
+  /** From the latest time at which the run had to end until it ended. */
+  readonly stop: number
+  /** During which both workers ran the job. A suspended process runs nothing. */
+  readonly overlap: number
+}
 
-/** How long a job may wait for its next worker. */
-const waitMax = "60 seconds"
-
-const startWorker = (url: string, group: string) => Program.startScript({ file: script, args: [url, group] })
-
-/** Returns the milliseconds that each job waited, less than 0 if it started before the kill; `undefined` if it did not start. */
-const measureGroup = Effect.fnUntraced(
-  function*(url: string, group: string, kills: number, round: Effect.Effect<void>) {
-    const waits: Array<number | undefined> = []
-    let victim = yield* startWorker(url, group)
-    for (let kill = 0; kill < kills; kill++) {
-      const jobs = yield* enqueue(group, kill)
-      yield* startTimes(victim, jobs)
-      const heir = yield* startWorker(url, group)
-      const killedAt = yield* Clock.currentTimeMillis
-      yield* victim.kill
-      const times = yield* startTimes(heir, jobs)
-      waits.push(...jobs.map((job) => {
-        const startedAt = times.get(job)
-        return startedAt === undefined ? undefined : startedAt - killedAt
-      }))
-      yield* round
-      victim = heir
-    }
+const measureGroup = Effect.fnUntraced(function*({ fault, group, kills, round, url }: GroupOptions) {
+  const taken: Array<TakenJob> = []
+  let victim = yield* TakeoverWorker.start(url, group)
+  for (let kill = 0; kill < kills; kill++) {
+    const jobs = yield* enqueue(group, kill)
+    yield* victim.started(jobs)
+    const heir = yield* TakeoverWorker.start(url, group)
+    const failedAt = yield* victim.fail(fault)
+    const started = yield* heir.started(jobs)
+    const { due, ended, since } = yield* victim.stop(fault, failedAt, jobs)
+    taken.push(...jobs.map((job): TakenJob => {
+      const startedAt = started.get(job) ?? Infinity
+      const endedAt = ended.get(job) ?? Infinity
+      return { wait: startedAt - failedAt, stop: endedAt - due, overlap: endedAt - Math.max(startedAt, since) }
+    }))
     yield* victim.kill
-    return waits
+    yield* round
+    victim = heir
   }
-)
+  yield* victim.kill
+  return taken
+})
 
 /** Enqueues jobs, each in a lane of its own, so that all of them run at the same time. */
 const enqueue = Effect.fnUntraced(function*(group: string, kill: number) {
@@ -102,7 +118,7 @@ const enqueue = Effect.fnUntraced(function*(group: string, kill: number) {
     const number = String(kill * jobsPerKill + n).padStart(8, "0")
     return `00000000-0000-4000-8000-${group.padStart(4, "0")}${number}`
   })
-  const kind = kindOf(group)
+  const kind = TakeoverJobs.kindOf(group)
   yield* Effect.forEach(
     jobs,
     (job) => scheduler.enqueue({ job, lane: job, group: job, cap: 1, kind, payload: {} }),
@@ -110,17 +126,3 @@ const enqueue = Effect.fnUntraced(function*(group: string, kill: number) {
   )
   return jobs
 })
-
-/** Waits until a worker has started these jobs, and returns when it did. Returns fewer if it takes too long. */
-const startTimes = (worker: Program.Program, jobs: ReadonlyArray<string>) => {
-  const started = Effect.map(worker.printed, ({ stdout }) => {
-    // The last line may be incomplete. The others are jobs, and messages of the log.
-    const lines = stdout.split("\n").slice(0, -1).filter((line) => line.startsWith("{"))
-      .map((line) => Schema.decodeSync(Started)(line))
-    return new Map(lines.filter(({ job }) => jobs.includes(job)).map(({ at, job }) => [job, at]))
-  })
-  return Effect.delay(started, "50 millis").pipe(
-    Effect.repeat({ until: (found) => found.size === jobs.length }),
-    Effect.timeoutOrElse({ duration: waitMax, orElse: () => started })
-  )
-}

@@ -1,17 +1,19 @@
 /** A worker of the takeover drill: node worker.ts <url of the database> <group> */
 import { PgClient } from "@effect/sql-pg"
 import { JobHandler, Scheduler, Worker } from "@kinora/scheduler"
-import { Clock, Console, Effect, Layer, Redacted } from "effect"
-import * as Takeover from "./Takeover.ts"
+import { Console, Effect, Layer, Redacted } from "effect"
+import * as TakeoverJobs from "./TakeoverJobs.ts"
 
 const [url = "", group = ""] = process.argv.slice(2)
 
-/** Runs the first attempt of a job until the worker is killed, and ends the second one at once. */
+/** Runs the first attempt of a job until it is interrupted or the worker is killed, and ends the second one at once. */
 const handler = JobHandler.make({
-  kind: Takeover.kindOf(group),
+  kind: TakeoverJobs.kindOf(group),
   run: Effect.fnUntraced(function*({ attempt, job }) {
-    yield* Console.log(JSON.stringify({ job, at: yield* Clock.currentTimeMillis }))
-    return attempt === 1 ? yield* Effect.never : undefined
+    const print = (event: typeof TakeoverJobs.RunLine.Type["event"]) =>
+      Effect.flatMap(TakeoverJobs.now, (at) => Console.log(JSON.stringify({ job, event, at })))
+    yield* print("started")
+    return attempt === 1 ? yield* Effect.ensuring(Effect.never, print("ended")) : undefined
   }),
   failed: () => Effect.void
 })
@@ -20,8 +22,13 @@ const scheduler = Scheduler.layerPostgres().pipe(
   Layer.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 4 }))
 )
 
-// The lease, its renewals and the rescues have the defaults. Nothing wakes the worker of another process.
-const worker = Worker.layer({ name: `worker-${process.pid}`, handlers: [handler], pollInterval: "1 second" })
+// The renewals of the lease and the rescues have the defaults. Nothing wakes the worker of another process.
+const worker = Worker.layer({
+  name: `worker-${process.pid}`,
+  handlers: [handler],
+  lease: TakeoverJobs.lease,
+  pollInterval: "1 second"
+})
 
 await Effect.runPromise(
   Effect.andThen(Console.log("ready"), Effect.never).pipe(Effect.provide(Layer.provide(worker, scheduler)))
