@@ -82,6 +82,7 @@ export const interfaceOf = (settings: Settings): InterfaceOptions => ({
   responseStallMax: settings.responseStallMax,
   resultDownloadMultiple: settings.resultDownloadMultiple,
   resultTtl: settings.resultTtl,
+  smallBodiesBytesMax: settings.smallBodiesBytesMax,
   transferRateMin: settings.transferRateMin,
   trustedProxies: settings.trustedProxies
 })

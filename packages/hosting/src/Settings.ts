@@ -142,6 +142,8 @@ export interface Settings {
   readonly connectionsMax: number
   /** Maximum number of these per client address, apart from trusted proxies. */
   readonly addressConnectionsMax: number
+  /** Bytes of small bodies that arrive at a process at the same time with authentication, and as many without. */
+  readonly smallBodiesBytesMax: number
   /** Time in which a body that creates a job has to arrive. */
   readonly bodyTimeMax: Duration.Duration
   /** Bytes per second that a client has to send of a large body, and to receive of a file. */
@@ -244,6 +246,7 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     requestsMax: values.max_requests,
     connectionsMax: values.max_connections,
     addressConnectionsMax: values.max_connections_per_address ?? Math.ceil(values.max_connections / 4),
+    smallBodiesBytesMax: values.small_bodies_mib * 1024 ** 2,
     bodyTimeMax: Duration.seconds(values.body_seconds),
     transferRateMin: values.transfer_kib_per_second * 1024,
     responseStallMax: Duration.seconds(values.response_stall_seconds),

@@ -10,6 +10,7 @@ import * as Http from "../src/Http.ts"
 import * as Notifications from "../src/Notifications.ts"
 import * as OperatorListener from "../src/OperatorListener.ts"
 import * as Services from "../src/Services.ts"
+import * as Settings from "../src/Settings.ts"
 import * as Stores from "../src/Stores.ts"
 import * as Webhook from "../src/Webhook.ts"
 
@@ -170,6 +171,12 @@ it.effect("closes connections of an address to the listener for operators above 
     assert.strictEqual(yield* begin(port, "127.0.0.1"), "closed")
     assert.strictEqual(yield* begin(port, "127.0.0.2"), "HTTP/1.1 200 OK")
   }).pipe(Effect.scoped))
+
+it.effect("passes the bytes of small bodies to the interface", () =>
+  Effect.gen(function*() {
+    const settings = yield* Settings.load({ KINORA_SMALL_BODIES_MIB: "32" })
+    assert.strictEqual(Http.interfaceOf(settings).smallBodiesBytesMax, 32 * 1024 ** 2)
+  }))
 
 it.effect("explains why the listener for operators cannot be opened", () =>
   Effect.gen(function*() {

@@ -127,6 +127,7 @@ describe("Settings", () => {
         requestsMax: 512,
         connectionsMax: 10_000,
         addressConnectionsMax: 2_500,
+        smallBodiesBytesMax: 16 * 1024 ** 2,
         bodyTimeMax: Duration.seconds(30),
         transferRateMin: 16 * 1024,
         responseStallMax: Duration.seconds(30),

@@ -11,6 +11,7 @@ export const everywhere = async (findings: Findings): Promise<void> => {
   await walk(findings, { http: { failedAuthenticationsPerMinute: 1 } }, guessers)
   await walk(findings, { http: { keyRequestsPerMinute: 1 } }, impatient)
   await walk(findings, {}, suspended)
+  await walk(findings, { http: { smallBodiesBytesMax: 1024 ** 3 } }, lateBodies)
 }
 
 // -----------------------------------------------------------------------------
@@ -24,6 +25,10 @@ const operations = [
 const ofClients = operations.filter((operation) => operation.includes(" /v1/"))
 /** The endpoints for operators. */
 export const ofOperators = operations.filter((operation) => operation.includes(" /admin/"))
+/** The endpoints for operators that read a body. */
+const reading = ofOperators.filter((operation) =>
+  OpenApiCheck.answers().some((answer) => answer.replace(/\{\w+\}/g, "nobody") === `${operation} 408`)
+)
 const pathOf = (operation: string) => operation.split(" ")[1] ?? ""
 
 /** Unknown ids, paths and methods, and HEAD for every GET. */
@@ -65,4 +70,16 @@ const suspended = async ({ ask, host }: Walk) => {
   await ask(`POST /admin/v1/accounts/${host.account.id}/suspend`, { apiKey: host.adminToken })
   await host.clock.advance("10 seconds")
   for (const operation of ofClients) await ask(operation)
+}
+
+/** Bodies that do not arrive. */
+const lateBodies = async ({ ask, host }: Walk) => {
+  const headers = { "content-type": "application/json" }
+  const answers = Promise.all(
+    reading.map((operation) =>
+      ask(operation, { apiKey: host.adminToken, headers, body: new ReadableStream(), duplex: "half" })
+    )
+  )
+  await host.clock.advance("1 minute")
+  await answers
 }

@@ -133,12 +133,13 @@ const server: Readonly<Record<Exclude<keyof HttpServerOptions.HttpServerOptions,
     bytes(defaults.bodiesBytesMax),
     "503 `unavailable`"
   ),
-  smallBodiesBytesMax: fixed(
+  smallBodiesBytesMax: [
     "all other bodies that arrive at a server at a time, each with at least 16 KiB, a quarter of it per account or " +
-      "operator, or per client address (IPv6: per /48) without authentication",
+    "operator, or per client address (IPv6: per /48) without authentication",
     `${bytes(defaults.smallBodiesBytesMax)} with authentication, and as much without`,
+    "small_bodies_mib",
     "503 `unavailable`"
-  ),
+  ],
   crowdedWait: fixed(
     "wait for room among these bodies, or for the turn of an upload",
     seconds(defaults.crowdedWait),

@@ -29,6 +29,14 @@ export const requestDefinitions = {
     about:
       "Connections that a client address (IPv6: a /48) can have to this process; unset: a quarter of `max_connections`. Further ones are closed without a response. Trusted proxies have no maximum."
   },
+  small_bodies_mib: {
+    // A quarter of it holds the largest body.
+    schema: between(4, 65_536),
+    default: "16",
+    expected: "a number of MiB from 4 to 65536",
+    about:
+      "MiB of bodies that arrive at this process at once with authentication, and as much without; a quarter of it per account, operator or client address (IPv6: a /48). Does not apply to uploads and bodies that create jobs. Further requests get 503."
+  },
   body_seconds: {
     schema: between(1, 280),
     default: "30",
