@@ -166,14 +166,14 @@ const messages: ReadonlyArray<readonly [messages: ReadonlyArray<string>, meaning
   ],
   [
     ["New connections are closed, because the maximum number is open"],
-    "`listener` has `maximum` open connections; see `max_connections` in [configuration](configuration.md#notes). Logged at " +
-    "most once a minute"
+    "`listener` has `maximum` open connections. For `clients`, see `max_connections` in " +
+    "[configuration](configuration.md#notes); the maximum of `operators` is always 256. Logged at most once a minute"
   ],
   [
     ["New connections of an address are closed, because it has the maximum number"],
     "`address` has `maximum` open connections to `listener`: one client with many of them, or a proxy that is missing in " +
-    "`trusted_proxies`; see `max_connections_per_address` in [configuration](configuration.md#notes). Logged at most once a " +
-    "minute"
+    "`trusted_proxies`. For `clients`, see `max_connections_per_address` in [configuration](configuration.md#notes); the " +
+    "maximum of `operators` is always 64. Logged at most once a minute"
   ],
   [["Storage is unavailable", "Blob storage is unavailable"], "clients receive 503 until it is back"],
   [
