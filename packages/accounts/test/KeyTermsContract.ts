@@ -119,7 +119,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<AccountStore | UnitO
         assert.strictEqual(yield* reasonOf(host.rollKey(account.id, revoked.record.id, 0)), "KeyEnded")
       }))
 
-    it.effect("does not count expired keys, and rolls keys of an account that has all its keys", () =>
+    it.effect("does not count expired keys, and rolls keys of an account that has the maximum number of keys", () =>
       Effect.gen(function*() {
         const host = yield* makeHost({ keysMax: 2 })
         const account = yield* makeAccount(host)

@@ -195,7 +195,7 @@ const faults: ReadonlyArray<readonly [fault: string, (store: Store) => Partial<S
   [
     "counts expired keys",
     ({ countKeys }) => ({ countKeys: (owner) => countKeys(owner, DateTime.makeUnsafe(0)) }),
-    "does not count expired keys, and rolls keys of an owner that has all its keys"
+    "does not count expired keys, and rolls keys of an owner that has the maximum number of keys"
   ],
   ["counts no keys", () => ({ countKeys: () => Effect.succeed(0) }), "never exceeds keysMax with concurrent calls"],
   [

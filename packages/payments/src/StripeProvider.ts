@@ -63,7 +63,7 @@ export const layer = (options: StripeOptions): Layer.Layer<PaymentProvider> =>
 
         read: Effect.fn("StripeProvider.read")(function*(reference: string) {
           const response = yield* call((client, request) =>
-            // The state of the session is the same if collecting the money has failed.
+            // The session does not show whether collecting the money has failed; the payment intent does.
             client.checkout.sessions.retrieve(reference, { expand: ["payment_intent"] }, request)
           ).pipe(Effect.catchIf(StripeCalls.isMissing, () => Effect.succeed(undefined)))
           return response === undefined ? { _tag: "Unknown" } : yield* Session.decodeState(name, response)

@@ -91,7 +91,7 @@ export const suite = <E>(
         assert.strictEqual((yield* other.peek(request)).remaining, 999)
       }))
 
-    it.effect("do not count in what their process returns as used, while they are given back too", () =>
+    it.effect("are not included in what their process returns as used, while they are given back too", () =>
       Effect.gen(function*() {
         const { beforeAdd, reserve, used } = yield* makeProcess
         const request = { key: "returning", limit: 100_000, amount: 10, advanceMax: 1_000 }
@@ -106,7 +106,7 @@ export const suite = <E>(
         assert.strictEqual(yield* Fiber.join(reading), 1_000)
       }))
 
-    it.effect("do not count in what their process returns as used, if they change during the read", () =>
+    it.effect("are not included in what their process returns as used, if they change during the read", () =>
       Effect.gen(function*() {
         const { beforeReadEnds, reserve, used } = yield* makeProcess
         const request = { key: "changing", limit: 100_000, amount: 10, advanceMax: 1_000 }

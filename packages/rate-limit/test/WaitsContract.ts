@@ -96,7 +96,7 @@ export const suite = <E>(
         assert.isFalse((yield* Fiber.join(next)).accepted)
       }))
 
-    it.effect("do not accept a hit that costs more than its limit", () =>
+    it.effect("do not help a hit that costs more than its limit", () =>
       Effect.gen(function*() {
         const { hit } = yield* makeProcess
         assert.isFalse((yield* hit({ key: "costly", limit: 3, cost: 4, mayWait: true })).accepted)

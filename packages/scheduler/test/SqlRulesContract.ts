@@ -83,7 +83,7 @@ const Command = Schema.Union([
     alone: Schema.Boolean,
     isExcepted: Schema.Boolean
   }),
-  // Holds every second job, all, or reports none.
+  // Holds every second job or all, or does not report which jobs it holds.
   Schema.TaggedStruct("rescue", {
     own: Own,
     limit: Few(4),

@@ -1,4 +1,4 @@
-/** A `BlobStore` that fails by the `Faults` of a host. The files are those of the surrounding store. */
+/** A `BlobStore` that fails as the `Faults` of a host define. The files are those of the surrounding store. */
 import { BlobError, BlobStore } from "@kinora/storage"
 import * as Faults from "@kinora/testkit/Faults"
 import { Effect, Layer, Stream } from "effect"

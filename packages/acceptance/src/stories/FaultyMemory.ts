@@ -1,5 +1,5 @@
 /**
- * Stores in memory that fail by the `Faults` of a host, as a database would. Hosts share the
+ * Stores in memory that fail as the `Faults` of a host define, like a database. Hosts share the
  * memory, and each has faults of its own.
  */
 import { AccountStore } from "@kinora/accounts"

@@ -163,8 +163,8 @@ export const indexes = {
   // Finds old keys that were revoked or have expired.
   accounts_key_revoked: "ON accounts_key (revoked_at) WHERE revoked_at IS NOT NULL",
   accounts_key_expires: "ON accounts_key (expires_at) WHERE expires_at IS NOT NULL",
-  // Find the other keys of a line.
+  // Finds the other keys of a line.
   accounts_key_line_keys: "ON accounts_key (line) WHERE line IS NOT NULL",
-  // Find old spending.
+  // Finds old spending.
   accounts_key_spending_day: "ON accounts_key_spending (day)"
 }

@@ -8,7 +8,7 @@ import type { Register } from "./tests.ts"
 
 /** Registers tests of the number of active keys. */
 export const limitTests = (test: Register): void => {
-  test("does not count expired keys, and rolls keys of an owner that has all its keys", () =>
+  test("does not count expired keys, and rolls keys of an owner that has the maximum number of keys", () =>
     Effect.gen(function*() {
       const host = yield* makeHost({ keysMax: 2 })
       const owner = makeOwner()

@@ -41,8 +41,8 @@ export const write = Effect.fnUntraced(function*(
 })
 
 /**
- * Writes changes of which nothing is read, so that they can go with the commit. Fails with a division by zero unless all
- * jobs and counters still had the values that were loaded, and dies with `StaleLanes` if it fails so.
+ * Writes changes of which nothing is read, so that they can go with the commit. The statement divides by zero unless all
+ * jobs and counters still have the values that were loaded. If they have changed, `writeUnread` dies with `StaleLanes`.
  */
 export const writeUnread = (
   sql: SqlClient.SqlClient,
