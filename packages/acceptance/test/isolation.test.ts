@@ -44,7 +44,8 @@ describe("another account's key", { timeout: 600_000 }, () => {
       for (const operation of operations) {
         const segment = /(\w+)\/\{id\}/.exec(operation.path)?.[1]
         if (segment === undefined) continue
-        const whose = ownersOfIds[segment] ?? assert.fail(`Add the owner of the ids of ${operation.path} to ownersOfIds`)
+        const whose = ownersOfIds[segment] ??
+          assert.fail(`Add the owner of the ids of ${operation.path} to ownersOfIds`)
         if (whose === "everybody") continue
         const ids = segment === "uploads" ? [owner.upload] : [owner.finished, owner.running]
         for (const id of ids) {

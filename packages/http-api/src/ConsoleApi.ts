@@ -28,17 +28,15 @@ export class ConsoleSessionGroup extends HttpApiGroup.make("session").add(
   browse(
     Policy.open,
     "Get the session",
-    "Responds with `null` without a session. Does not count as a use of the session. A cookie that is not valid counts " +
-      "against the limit of the address.",
-    ["rate_limited", "unavailable"],
+    "Responds with `null` without a session. Does not count as a use of the session.",
+    ["unavailable"],
     (error) => HttpApiEndpoint.get("getSession", "/session", { success: Schema.NullOr(ConsoleSession), error })
   ),
   alter(
     Policy.open,
     "Sign out",
-    "Ends the session of the request, if there is one, and removes its cookie. A cookie that is not valid counts against " +
-      "the limit of the address.",
-    ["rate_limited", "unavailable"],
+    "Ends the session of the request, if there is one, and removes its cookie.",
+    ["unavailable"],
     (error) => HttpApiEndpoint.delete("signOut", "/session", { success: SignedOut, error })
   )
 ).middleware(SameOrigin).annotate(OpenApi.Description, "Sign in, show the session, and sign out.") {}

@@ -1,6 +1,5 @@
 import { assert, it } from "@effect/vitest"
 import { AuditLog } from "@kinora/operators"
-import { Sessions } from "@kinora/sessions"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as AuditActions from "../src/AuditActions.ts"
@@ -52,55 +51,4 @@ it.effect("records the first failed sign-in of an address with each reason in an
       { address: other, after: invalidCode },
       { address: one, after: invalidCode }
     ])
-  }).pipe(Effect.provide(Host.layer)))
-
-it.effect("counts cookies that are not of a session, and rejects them without a look-up beyond the limit of the address", () =>
-  Effect.gen(function*() {
-    const send = yield* Host.start({ failedAuthenticationsPerMinute: 4 })
-    const { account } = yield* Host.openAccount()
-    const member = { scope: "account", account: account.id, role: "member", member: null } as const
-    const { page } = yield* Browsers.signInAs(send, member)
-    let random = 0
-    const guess = (method: string, from: string) =>
-      Browsers.pageOf(send, String(++random).padStart(64, "0"))(method, session, { from })
-    const [one, other] = ["203.0.113.1", "203.0.113.2"]
-    // A page without a cookie counts nothing.
-    for (let index = 0; index < 6; index++) assert.isNull((yield* send("GET", session, { from: one })).json)
-    assert.isNull((yield* guess("GET", one)).json)
-    assert.strictEqual((yield* guess("DELETE", one)).status, 204)
-    assert.isNull((yield* guess("GET", one)).json)
-    assert.strictEqual((yield* guess("DELETE", one)).status, 204)
-    errorOf(yield* guess("GET", one), "rate_limited")
-    errorOf(yield* guess("DELETE", one), "rate_limited")
-    errorOf(yield* send("GET", "/v1/models", { key: "kin_wrong", from: one }), "rate_limited")
-    assert.isNull((yield* guess("GET", other)).json)
-
-    // Sessions at the address still work, also those that start now, and end.
-    assert.isNotNull((yield* page("GET", session, { from: one })).json)
-    const code = yield* Browsers.codeOf(member)
-    const signedIn = yield* send("POST", session, { headers: samePage, body: { code }, from: one })
-    const late = Browsers.pageOf(send, Browsers.cookieOf(signedIn))
-    assert.isNotNull((yield* late("GET", session, { from: one })).json)
-    assert.strictEqual((yield* late("DELETE", session, { from: one })).status, 204)
-    errorOf(yield* late("GET", session, { from: one }), "rate_limited")
-    yield* TestClock.adjust("1 minute")
-    assert.isNull((yield* late("GET", session, { from: one })).json)
-  }).pipe(Effect.provide(Host.layer)))
-
-it.effect("looks up no session of a cookie beyond the limit of the address", () =>
-  Effect.gen(function*() {
-    const sessions = yield* Sessions.Sessions
-    let lookUps = 0
-    const counting = Sessions.Sessions.of({
-      ...sessions,
-      peek: (token) => Effect.andThen(Effect.sync(() => lookUps++), sessions.peek(token))
-    })
-    const send = yield* Effect.provideService(
-      Host.start({ failedAuthenticationsPerMinute: 2 }),
-      Sessions.Sessions,
-      counting
-    )
-    const guess = (index: number) => Browsers.pageOf(send, String(index).padStart(64, "0"))("GET", session)
-    for (let index = 0; index < 20; index++) yield* guess(index)
-    assert.strictEqual(lookUps, 2)
   }).pipe(Effect.provide(Host.layer)))

@@ -22,6 +22,8 @@ it("groups the addresses that one site can choose from", () => {
     ["2001:db8:1:1::1", "2001:db8:1::/48"],
     ["2001:db8:1:ffff::1", "2001:db8:1::/48"],
     ["2001:db8:2::1", "2001:db8:2::/48"],
+    ["fd12:3456:789a:1::1", "fd12:3456:789a:1::/64"],
+    ["fc00::1", "fc00:0:0:0::/64"],
     ["fe80::1%eth0", "fe80:0:0::/48"],
     ["not an address", "unknown"]
   ] as const

@@ -7,12 +7,10 @@ import { Backend, Pipelining, type StorageError, Sweep, UnitOfWork } from "@kino
 import { Context, DateTime, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { makeEnds } from "./internal/ends.ts"
-import { type KnownTokens, make as makeKnownTokens } from "./internal/knownTokens.ts"
-import { makeViews } from "./internal/views.ts"
 import * as Members from "./Members.ts"
 import * as MemorySessionStore from "./MemorySessionStore.ts"
 import * as Session from "./Session.ts"
-import { CodeRejected, SessionRejected, SessionsError, TooManyCodes } from "./SessionsError.ts"
+import { CodeRejected, SessionNotFound, SessionRejected, SessionsError, TooManyCodes } from "./SessionsError.ts"
 import { SessionStore } from "./SessionStore.ts"
 import * as SessionToken from "./SessionToken.ts"
 import * as SqlSessionStore from "./SqlSessionStore.ts"
@@ -70,12 +68,6 @@ export class Sessions extends Context.Service<Sessions, {
   ) => Effect.Effect<Session.Session, SessionRejected | StorageError.StorageError>
 
   /**
-   * Returns whether this process has started the session of a token or found it, and has not found since that it has ended.
-   * Costs no statement: a server can reject unknown tokens of a client that has sent many wrong ones.
-   */
-  readonly isKnown: (token: Redacted.Redacted) => Effect.Effect<boolean>
-
-  /**
    * Begins to view an account with the rights of a viewer, for `viewMaxAge` and at most until the session ends. Replaces the
    * view of another account. The session must be of an operator; the caller has verified that the account exists.
    */
@@ -123,8 +115,6 @@ export interface SessionsOptions {
   readonly sessionsMax?: number | undefined
   /** Maximum number of valid sign-in codes of a subject. Default 20. */
   readonly codesMax?: number | undefined
-  /** Maximum number of sessions that `isKnown` remembers, those that were used last. Default 10,000. */
-  readonly knownMax?: number | undefined
 }
 
 const make = Effect.fnUntraced(function*(options: SessionsOptions) {
@@ -133,9 +123,8 @@ const make = Effect.fnUntraced(function*(options: SessionsOptions) {
   const { atomically } = yield* UnitOfWork.UnitOfWork
   const random = yield* SecureRandom.SecureRandom
   const withRandom = Effect.provideService(SecureRandom.SecureRandom, random)
-  const known = makeKnownTokens(options.knownMax ?? 10_000)
-  const start = makeStart(store, options, known)
-  const { authenticate, peek } = makeAuthentication(store, options, known)
+  const start = makeStart(store, options)
+  const { authenticate, peek } = makeAuthentication(store, options)
 
   return Sessions.of({
     createCode: Effect.fn("Sessions.createCode")(
@@ -174,9 +163,8 @@ const make = Effect.fnUntraced(function*(options: SessionsOptions) {
 
     authenticate,
     peek,
-    isKnown: (token) => Effect.sync(() => known.has(SessionToken.hash(token))),
     ...makeViews(store, options),
-    ...makeEnds(store, atomically, known)
+    ...makeEnds(store, atomically)
   })
 })
 
@@ -216,8 +204,22 @@ const idleOf = ({ scope }: Session.Grant, { idle = "12 hours", operatorIdle = "1
 const maxAgeOf = ({ scope }: Session.Grant, { maxAge = "7 days", operatorMaxAge = "12 hours" }: SessionsOptions) =>
   Duration.fromInputUnsafe(scope === "operator" ? operatorMaxAge : maxAge)
 
+/** Creates `Sessions.startView` and `Sessions.endView`. */
+const makeViews = (store: SessionStore["Service"], { viewMaxAge = "1 hour" }: SessionsOptions) => ({
+  startView: Effect.fn("Sessions.startView")(function*({ grant, id }: Session.Session, account: string) {
+    if (grant.scope !== "operator") return yield* Effect.die(new Error("Only sessions of operators view accounts"))
+    const saved = yield* store.saveView(id, Option.some({ account, maxAge: Duration.fromInputUnsafe(viewMaxAge) }))
+    const view = Option.flatMap(saved, ({ view }) => view)
+    return Option.isSome(view)
+      ? view.value
+      : yield* new SessionsError({ reason: new SessionNotFound({ session: id }) })
+  }),
+
+  endView: Effect.fn("Sessions.endView")(({ id }: Session.Session) => Effect.asVoid(store.saveView(id, Option.none())))
+})
+
 /** Creates the function that starts a session in the surrounding unit of work. */
-const makeStart = (store: SessionStore["Service"], options: SessionsOptions, known: KnownTokens) => {
+const makeStart = (store: SessionStore["Service"], options: SessionsOptions) => {
   const { sessionsMax = 20 } = options
   return Effect.fnUntraced(function*(grant: Session.Grant, { address, device, notAfter, replaces }: SignIn) {
     const subject = Session.subjectOf(grant)
@@ -236,12 +238,9 @@ const makeStart = (store: SessionStore["Service"], options: SessionsOptions, kno
       ...Session.displaced(others, sessionsMax)
     ]))
     const token = yield* SessionToken.make
-    const hash = SessionToken.hash(token)
-    // If the unit rolls back, the first use of the token forgets it.
-    known.remember(hash)
     const session = yield* store.insertSession({
       id: yield* Session.SessionId.make,
-      hash,
+      hash: SessionToken.hash(token),
       grant,
       device: Option.map(device, Session.deviceOf),
       address,
@@ -254,22 +253,16 @@ const makeStart = (store: SessionStore["Service"], options: SessionsOptions, kno
 }
 
 /** Creates `Sessions.authenticate` and `Sessions.peek`. */
-const makeAuthentication = (store: SessionStore["Service"], options: SessionsOptions, known: KnownTokens) => {
+const makeAuthentication = (store: SessionStore["Service"], options: SessionsOptions) => {
   const find = Effect.fnUntraced(function*(token: Redacted.Redacted) {
     if (!SessionToken.isWellFormed(Redacted.value(token))) return yield* new SessionRejected({ reason: "unknown" })
-    const hash = SessionToken.hash(token)
-    const found = yield* store.findSession(hash)
-    const reason = Option.match(found, {
-      onNone: () => "unknown" as const,
-      onSome: ({ at, session }) => Session.endedBy(session, at)
-    })
-    if (Option.isNone(found) || reason !== undefined) {
-      known.forget(hash)
-      return yield* new SessionRejected({ reason: reason ?? "unknown" })
-    }
-    known.remember(hash)
+    const found = yield* store.findSession(SessionToken.hash(token))
+    if (Option.isNone(found)) return yield* new SessionRejected({ reason: "unknown" })
     const { at, session } = found.value
-    return { at, session: Session.withoutEndedView(session, at) }
+    const reason = Session.endedBy(session, at)
+    return reason === undefined
+      ? { at, session: Session.withoutEndedView(session, at) }
+      : yield* new SessionRejected({ reason })
   })
 
   return {

@@ -189,24 +189,6 @@ export const suite = <E>(name: string, backend: Layer.Layer<SessionStore | UnitO
         assert.strictEqual((yield* hosts[0].list(keyOf("s-10", "key-10"))).length, 3)
       }))
 
-    it.effect("are known to a host that has started or found them, until it finds that they have ended", () =>
-      Effect.gen(function*() {
-        const [host, other] = [yield* makeHost({ knownMax: 2 }), yield* makeHost()]
-        const start = Effect.map(host.start(memberOf("known"), browser), ({ token }) => token)
-        const [first, second] = [yield* start, yield* start]
-        assert.deepStrictEqual([yield* host.isKnown(first), yield* other.isKnown(first)], [true, false])
-        yield* other.peek(first)
-        assert.isTrue(yield* other.isKnown(first))
-        // The one that was not used for the longest time is forgotten.
-        yield* host.peek(first)
-        yield* start
-        assert.deepStrictEqual([yield* host.isKnown(first), yield* host.isKnown(second)], [true, false])
-        yield* other.signOut(first)
-        assert.deepStrictEqual([yield* host.isKnown(first), yield* other.isKnown(first)], [true, false])
-        assert.strictEqual(yield* resultOf(host, first), "unknown")
-        assert.isFalse(yield* host.isKnown(first))
-      }).pipe(Effect.scoped))
-
     it.effect("are listed and ended within their reach only", () =>
       Effect.gen(function*() {
         const host = yield* makeHost()

@@ -105,11 +105,7 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
       ...providers("records sign-ins, sign-outs and failed sign-ins"),
       ...failures("records the first failed sign-in of an address with each reason in an hour"),
       ...providers("counts failed sign-ins of an address, but no outage of the provider")
-    ],
-    "- A cookie that is not": failures(
-      "counts cookies that are not of a session, and rejects them without a look-up beyond the limit of the address",
-      "looks up no session of a cookie beyond the limit of the address"
-    )
+    ]
   },
   "identity-providers": {
     ...operations,

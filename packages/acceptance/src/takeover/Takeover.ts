@@ -10,6 +10,8 @@ export interface TakeoverOptions {
   /** URL of the database of the workers. */
   readonly url: string
   readonly fault: TakeoverWorker.Fault
+  /** Milliseconds that a run may continue after the lease of its worker has ended. Default `toleranceMillis`. */
+  readonly tolerance?: number | undefined
   /** Number of workers that fail. */
   readonly kills: number
   /** Groups in which workers fail at the same time. Each has a victim and an heir. */
@@ -22,7 +24,7 @@ export interface TakeoverOptions {
 export interface Takeovers {
   /** Milliseconds from each failure until another worker started each job, in ascending order. */
   readonly times: ReadonlyArray<number>
-  /** Jobs that two workers ran at the same time for more than `toleranceMillis`, or at all if the first one was killed. */
+  /** Jobs that two workers ran at the same time for more than the tolerance, or at all if the first one was killed. */
   readonly overlaps: number
   /** Jobs that no worker had started a minute after the failure. */
   readonly lost: number
@@ -31,19 +33,19 @@ export interface Takeovers {
    * worker that was not killed ended, in ascending order. Negative if the run ended earlier.
    */
   readonly stops: ReadonlyArray<number>
-  /** Runs that ended more than `toleranceMillis` after that time, or not within a minute. */
+  /** Runs that ended more than the tolerance after that time, or not within a minute. */
   readonly late: number
 }
 
 /** Jobs that run on each worker that fails. */
 export const jobsPerKill = 4
 
-/** How long a run may continue after the lease of its worker has ended. */
+/** How long a run may continue after the lease of its worker has ended, on a machine that is not overloaded. */
 export const toleranceMillis = 1_000
 
 /** Makes workers fail, one after the other in each group, and returns how long their jobs waited and their runs continued. */
 export const measure = Effect.fn("Takeover.measure")(
-  function*({ fault, groups, kills, onKill, url }: TakeoverOptions) {
+  function*({ fault, groups, kills, onKill, tolerance = toleranceMillis, url }: TakeoverOptions) {
     let killed = 0
     const round = Effect.suspend(() => onKill(++killed))
     const results = yield* Effect.forEach(
@@ -53,13 +55,13 @@ export const measure = Effect.fn("Takeover.measure")(
     )
     const jobs = results.flat()
     const stops = fault === "kill" ? [] : jobs.map(({ stop }) => stop)
-    const overlapMax = fault === "kill" ? 0 : toleranceMillis
+    const overlapMax = fault === "kill" ? 0 : tolerance
     const takeovers: Takeovers = {
       times: jobs.map(({ wait }) => wait).filter(Number.isFinite).toSorted((a, b) => a - b),
       overlaps: jobs.filter(({ overlap }) => overlap > overlapMax).length,
       lost: jobs.filter(({ wait }) => !Number.isFinite(wait)).length,
       stops: stops.toSorted((a, b) => a - b),
-      late: stops.filter((stop) => stop > toleranceMillis).length
+      late: stops.filter((stop) => stop > tolerance).length
     }
     return takeovers
   }

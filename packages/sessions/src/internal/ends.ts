@@ -5,13 +5,11 @@ import * as Session from "../Session.ts"
 import { SessionNotFound, SessionsError } from "../SessionsError.ts"
 import type { SessionStore } from "../SessionStore.ts"
 import * as SessionToken from "../SessionToken.ts"
-import type { KnownTokens } from "./knownTokens.ts"
 
 /** Creates the methods of `Sessions` that list and end sessions. */
 export const makeEnds = (
   store: SessionStore["Service"],
-  atomically: UnitOfWork.UnitOfWork["Service"]["atomically"],
-  known: KnownTokens
+  atomically: UnitOfWork.UnitOfWork["Service"]["atomically"]
 ) => {
   const deleteSessions = (ids: ReadonlyArray<Session.SessionId>) => Pipelining.atCommit(store.deleteSessions(ids))
 
@@ -40,9 +38,7 @@ export const makeEnds = (
 
     signOut: Effect.fn("Sessions.signOut")(function*(token: Redacted.Redacted) {
       if (!SessionToken.isWellFormed(Redacted.value(token))) return Option.none()
-      const hash = SessionToken.hash(token)
-      const found = Option.map(yield* store.findSession(hash), ({ session }) => session)
-      known.forget(hash)
+      const found = Option.map(yield* store.findSession(SessionToken.hash(token)), ({ session }) => session)
       yield* deleteSessions(Option.toArray(found).map(({ id }) => id))
       return found
     }, atomically),

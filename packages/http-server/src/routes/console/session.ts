@@ -15,7 +15,6 @@ import { answers } from "../../middleware/refusals.ts"
 import * as SessionCookie from "../../middleware/sessionCookie.ts"
 import * as SessionOwner from "../../middleware/sessionOwner.ts"
 import * as SignIns from "../../middleware/signIns.ts"
-import * as UnknownSessions from "../../middleware/unknownSessions.ts"
 import { currentToWire } from "../../wire/session.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
 
@@ -25,7 +24,6 @@ export const layer = (options: HttpServerOptions) =>
     const sessions = yield* Sessions.Sessions
     const { find } = yield* SessionOwner.make(options)
     const { atomically } = yield* UnitOfWork.UnitOfWork
-    const unlessTooMany = yield* UnknownSessions.make(options)
     const signIn = yield* makeSignIn(options)
     const recordSignOut = yield* SignIns.makeRecordSignOut(options)
 
@@ -40,9 +38,7 @@ export const layer = (options: HttpServerOptions) =>
       }),
 
       getSession: answers([], function*() {
-        const state = yield* currentRequest
-        const token = SessionCookie.tokenOf(state, options)
-        const found = token === undefined ? undefined : yield* unlessTooMany(state, token, find(state, "peek"))
+        const found = yield* find(yield* currentRequest, "peek")
         return found === undefined ? null : currentToWire(found)
       }),
 
@@ -50,12 +46,10 @@ export const layer = (options: HttpServerOptions) =>
         const state = yield* currentRequest
         const token = SessionCookie.tokenOf(state, options)
         if (token !== undefined) {
-          const end = atomically(Effect.gen(function*() {
-            const ended = Option.getOrUndefined(yield* sessions.signOut(token))
-            if (ended !== undefined) yield* recordSignOut(state, ended)
-            return ended
+          yield* atomically(Effect.gen(function*() {
+            const ended = yield* sessions.signOut(token)
+            if (Option.isSome(ended)) yield* recordSignOut(state, ended.value)
           }))
-          yield* unlessTooMany(state, token, end)
         }
         return HttpApiSchema.withHeaders({
           body: undefined,
