@@ -6,7 +6,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
-import * as Audit from "../src/internal/sql/audit.ts"
+import { deleteStatement } from "../src/internal/sql/auditDeletion.ts"
 import * as SqlOperatorStore from "../src/SqlOperatorStore.ts"
 import * as AuditContract from "./AuditContract.ts"
 import { makeHost, makeLog } from "./Hosts.ts"
@@ -99,7 +99,7 @@ for (const [name, database] of TestDatabase.all) {
           const before = DateTime.makeUnsafe(begin + (2_000 + due) * 1_000)
           yield* atomically(Effect.gen(function*() {
             yield* sql`SELECT set_config('kinora.audit_retention', 'on', true)`
-            const steps = yield* QueryPlan.explain(Audit.deleteStatement(sql, { before, limit: 500, action: "short" }))
+            const steps = yield* QueryPlan.explain(deleteStatement(sql, { before, limit: 500, action: "short" }))
             const scans = steps.filter(({ table, type }) => table === "operators_audit" && type.includes("Scan"))
             assert.deepStrictEqual(scans.map(({ rows }) => rows), [due, due], JSON.stringify(steps))
           }))
