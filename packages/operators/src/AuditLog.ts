@@ -10,6 +10,16 @@ import { type AuditChange, type AuditEntry, AuditId, type AuditQuery, valueBytes
 import { AuditValueTooLarge, OperatorsError } from "./OperatorsError.ts"
 import { OperatorStore } from "./OperatorStore.ts"
 
+/** Which entries to delete. */
+export interface DeleteOlderCommand {
+  /** Deletes entries that are older. */
+  readonly age: Duration.Input
+  /** The maximum number of entries to delete. */
+  readonly limit: number
+  /** Deletes only entries of this action, such as `session.signInFailed`. Default: of all actions. */
+  readonly action?: string | undefined
+}
+
 /** Appends and lists entries. No method changes an entry. */
 export class AuditLog extends Context.Service<AuditLog, {
   /**
@@ -23,15 +33,8 @@ export class AuditLog extends Context.Service<AuditLog, {
   /** Returns the entries that match all conditions, newest first, at most `limit`. */
   readonly list: (query: AuditQuery) => Effect.Effect<ReadonlyArray<AuditEntry>, StorageError.StorageError>
 
-  /**
-   * Deletes up to `limit` entries that are older than `age`, only those with the action if one is given, and returns their
-   * number. `layerSweep` calls it at an interval.
-   */
-  readonly deleteOlder: (
-    age: Duration.Input,
-    limit: number,
-    action?: string
-  ) => Effect.Effect<number, StorageError.StorageError>
+  /** Deletes old entries, oldest first, and returns their number. `layerSweep` calls it at an interval. */
+  readonly deleteOlder: (command: DeleteOlderCommand) => Effect.Effect<number, StorageError.StorageError>
 }>()("@kinora/operators/AuditLog") {}
 
 /** Provides the log over the surrounding store. */
@@ -60,8 +63,9 @@ export const layer: Layer.Layer<AuditLog, never, OperatorStore | SecureRandom.Se
           : store.entries(query)
       ),
 
-      deleteOlder: Effect.fn("AuditLog.deleteOlder")(function*(age: Duration.Input, limit: number, action?: string) {
-        return yield* store.deleteEntries(DateTime.subtractDuration(yield* DateTime.now, age), limit, action)
+      deleteOlder: Effect.fn("AuditLog.deleteOlder")(function*({ action, age, limit }: DeleteOlderCommand) {
+        const before = DateTime.subtractDuration(yield* DateTime.now, age)
+        return yield* store.deleteEntries({ before, limit, action })
       })
     })
   })
@@ -84,7 +88,7 @@ export const layerSweep = (
     interval,
     limit,
     age: entriesKept,
-    run: (age, limit) => AuditLog.use(({ deleteOlder }) => deleteOlder(age, limit, action))
+    run: (age, limit) => AuditLog.use(({ deleteOlder }) => deleteOlder({ age, limit, action }))
   })
 
 // -----------------------------------------------------------------------------

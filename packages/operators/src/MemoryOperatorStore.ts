@@ -80,7 +80,7 @@ const auditMethods = ({ access, makeMap }: UnitOfWork.MemoryBackend["Service"]) 
           .toSorted((a, b) => a.id < b.id ? 1 : -1)
           .slice(0, query.limit)
       ),
-    deleteEntries: (before, limit, action) =>
+    deleteEntries: ({ action, before, limit }) =>
       access(() => {
         const old = Array.from(rows.values())
           .filter((entry) => matches({ action, until: before, limit }, entry))

@@ -11,6 +11,16 @@ export interface TokenOwner {
   readonly isFormer: boolean
 }
 
+/** Which entries to delete. */
+export interface DeleteCommand {
+  /** Deletes entries from before this time. */
+  readonly before: DateTime.Utc
+  /** The maximum number of entries to delete. */
+  readonly limit: number
+  /** Deletes only entries of this action. `undefined`: of all actions. */
+  readonly action: string | undefined
+}
+
 /** Stores operators and audit entries. */
 export class OperatorStore extends Context.Service<OperatorStore, {
   /** Locks the set of operators until the unit ends, so that the number of operators does not change meanwhile. */
@@ -49,10 +59,6 @@ export class OperatorStore extends Context.Service<OperatorStore, {
   /** Returns the entries that match, newest first. */
   readonly entries: (query: AuditQuery) => Effect.Effect<ReadonlyArray<AuditEntry>, StorageError.StorageError>
 
-  /** Deletes entries from before `before`, of all actions or of one, oldest first, and returns their number. Skips locked entries. */
-  readonly deleteEntries: (
-    before: DateTime.Utc,
-    limit: number,
-    action: string | undefined
-  ) => Effect.Effect<number, StorageError.StorageError>
+  /** Deletes the entries of the command, oldest first, and returns their number. Skips locked entries. */
+  readonly deleteEntries: (command: DeleteCommand) => Effect.Effect<number, StorageError.StorageError>
 }>()("@kinora/operators/OperatorStore") {}

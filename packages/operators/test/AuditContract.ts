@@ -108,14 +108,14 @@ export const suite = <E>(name: string, backend: Layer.Layer<OperatorStore | Unit
         const log = yield* makeLog
         yield* TestClock.setTime(Date.UTC(2050, 0))
         // Deletes the entries of the other tests.
-        yield* log.deleteOlder("1 hour", 1_000)
+        yield* log.deleteOlder({ age: "1 hour", limit: 1_000 })
         yield* Effect.forEach([1, 2, 3], () => log.append({ ...change, action: "old" }))
         yield* TestClock.adjust("1 hour")
         yield* log.append({ ...change, action: "new" })
-        assert.strictEqual(yield* log.deleteOlder("1 hour", 10), 0)
+        assert.strictEqual(yield* log.deleteOlder({ age: "1 hour", limit: 10 }), 0)
         yield* TestClock.adjust("1 millis")
-        assert.strictEqual(yield* log.deleteOlder("1 hour", 2), 2)
-        assert.strictEqual(yield* log.deleteOlder("1 hour", 2), 1)
+        assert.strictEqual(yield* log.deleteOlder({ age: "1 hour", limit: 2 }), 2)
+        assert.strictEqual(yield* log.deleteOlder({ age: "1 hour", limit: 2 }), 1)
         assert.deepStrictEqual((yield* log.list({ limit: 10 })).map(({ action }) => action), ["new"])
       }))
 
@@ -124,7 +124,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<OperatorStore | Unit
         const log = yield* makeLog
         yield* TestClock.setTime(Date.UTC(2060, 0))
         // Deletes the entries of the other tests.
-        yield* log.deleteOlder("1 hour", 1_000)
+        yield* log.deleteOlder({ age: "1 hour", limit: 1_000 })
         for (const action of ["short", "long", "short", "short"]) {
           yield* log.append({ ...change, action })
           yield* TestClock.adjust("1 second")
@@ -132,11 +132,11 @@ export const suite = <E>(name: string, backend: Layer.Layer<OperatorStore | Unit
         const left = Effect.map(log.list({ limit: 10 }), (entries) => entries.map(({ action }) => action).toReversed())
         // The last one is not old enough.
         yield* TestClock.adjust("58 seconds")
-        assert.strictEqual(yield* log.deleteOlder("1 minute", 1, "short"), 1)
+        assert.strictEqual(yield* log.deleteOlder({ age: "1 minute", limit: 1, action: "short" }), 1)
         assert.deepStrictEqual(yield* left, ["long", "short", "short"])
-        assert.strictEqual(yield* log.deleteOlder("1 minute", 10, "short"), 0)
+        assert.strictEqual(yield* log.deleteOlder({ age: "1 minute", limit: 10, action: "short" }), 0)
         yield* TestClock.adjust("1 second")
-        assert.strictEqual(yield* log.deleteOlder("1 minute", 10, "short"), 1)
+        assert.strictEqual(yield* log.deleteOlder({ age: "1 minute", limit: 10, action: "short" }), 1)
         assert.deepStrictEqual(yield* left, ["long", "short"])
       }))
   })

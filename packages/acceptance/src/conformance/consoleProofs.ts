@@ -103,7 +103,11 @@ export const consoleApi: Readonly<Record<string, Readonly<Record<string, Readonl
     "- Sign-ins, failed sign-ins": [
       ...signIn("records the sign-ins and sign-outs of operators, of links and of keys"),
       ...providers("records sign-ins, sign-outs and failed sign-ins"),
-      ...failures("records the first failed sign-in of an address with each reason in an hour"),
+      ...failures(
+        "records the first failed sign-in of an address with each method and reason in an hour",
+        "records at most one failed sign-in of a kind in an hour for each /48 of IPv6, and 1,000 in all",
+        "records each person without an account whom the proxy or a provider has authenticated once in an hour"
+      ),
       ...providers("counts failed sign-ins of an address, but no outage of the provider")
     ]
   },

@@ -45,20 +45,12 @@ export const creations = (
     : PlanTable.limits(options.plans, "credits", account.plans.credits, now).createRpm
 })
 
-/** The limit of the audit entries of failed sign-ins of the client's address that are alike: the first one in an hour. */
-export const recordedFailures = (state: RequestState, kind: string): RateLimit.Hit => ({
-  key: `failed-sign-in:${kind}:${state.clientGroup}`,
-  limit: 1,
-  window: "1 hour"
-})
-
-/** Counts a failed authentication of the client's address. Fails if there were too many. Returns the state of the limit. */
+/** Counts a failed authentication of the client's address. Fails if there were too many. */
 export const makeCountFailure = (rateLimit: RateLimit.RateLimit["Service"], options: HttpServerOptions) =>
   Effect.fnUntraced(function*(state: RequestState) {
     const verdict = yield* rateLimit.hit(failedAuthentications(state, options))
     state.limit = verdict
     if (!verdict.accepted) return yield* rateLimited("auth", verdict, null)
-    return verdict
   })
 
 /** Rejects a request because a limit per minute is reached. */

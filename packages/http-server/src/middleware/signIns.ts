@@ -2,13 +2,14 @@
 import { AuditLog } from "@kinora/operators"
 import { UnitOfWork } from "@kinora/persistence"
 import { RateLimit } from "@kinora/rate-limit"
-import type { Session, Sessions } from "@kinora/sessions"
+import type { Member, Session, Sessions } from "@kinora/sessions"
 import { Data, Effect, Option, type Schema } from "effect"
+import { Digest } from "effect/crypto"
 import * as AuditActions from "../AuditActions.ts"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
 import { authorOf } from "./consoleAuthentication.ts"
 import type { RequestState } from "./currentRequest.ts"
-import { makeCountFailure, recordedFailures } from "./rateLimits.ts"
+import { makeCountFailure } from "./rateLimits.ts"
 import * as SessionCookie from "./sessionCookie.ts"
 import * as SessionOwner from "./sessionOwner.ts"
 
@@ -16,7 +17,10 @@ import * as SessionOwner from "./sessionOwner.ts"
 class OwnerEnded extends Data.TaggedError("OwnerEnded")<{}> {}
 
 /** Details of a sign-in for its entry, without secrets. */
-export type Details = Readonly<Record<string, Schema.Json>>
+export interface Details extends Readonly<Record<string, Schema.Json>> {
+  /** The method of the sign-in. */
+  readonly by: string
+}
 
 /** Makes the functions that start a session, and that record a failed attempt. */
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
@@ -47,25 +51,25 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
       return { session, token }
     }))
 
+  const record = yield* makeRecordFailure
+
   /**
-   * Counts a failed attempt of the address. Records the first one with each reason in an hour, and the first one that
-   * reaches the limit: clients without an account must not fill the log.
+   * Counts a failed attempt of the address. Records one with each method and reason in an hour, for each person who was
+   * authenticated, and one that is rejected because of the limit.
    */
-  const failed = Effect.fnUntraced(function*(state: RequestState, reason: string, details: Details) {
-    const { remaining } = yield* countFailure(state)
-    const reachesLimit = remaining === 0
-    const kinds = reachesLimit ? ["limit", reason] : [reason]
-    const recorded = yield* rateLimit.hitAll(kinds.map((kind) => recordedFailures(state, kind)))
-    if (!recorded.some(({ accepted }) => accepted)) return
-    yield* append({
-      ...requestOf(state),
-      actor: "unknown",
-      role: null,
-      action: AuditActions.failedSignIn,
-      subject: null,
-      before: null,
-      after: { reason, ...details, ...(reachesLimit ? { limit_reached: true } : {}) }
-    })
+  const failed = Effect.fnUntraced(function*(
+    state: RequestState,
+    reason: string,
+    details: Details,
+    person?: Member.Identity
+  ) {
+    yield* Effect.tapErrorTag(
+      countFailure(state),
+      "rate_limited",
+      () => record(state, ["limit"], { reason, ...details, limit_reached: true })
+    )
+    const one = person === undefined ? [] : [person.issuer, person.subject]
+    yield* record(state, [details.by, reason, ...one], { reason, ...details })
   })
 
   return { started, failed }
@@ -101,6 +105,48 @@ export const clientOf = (state: RequestState, options: HttpServerOptions): Sessi
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/**
+ * Maximum number of failed sign-ins that the service records in an hour: clients without an account must not fill the log,
+ * also with many addresses, or many identities at a provider at which everybody can register.
+ */
+const recordedFailuresMax = 1_000
+
+/**
+ * Makes the function that records a failed sign-in, unless one that is alike was recorded for the site in this hour. `alike`
+ * is what distinguishes it from others of the site.
+ */
+const makeRecordFailure = Effect.gen(function*() {
+  const { atomically } = yield* UnitOfWork.UnitOfWork
+  const { hit } = yield* RateLimit.RateLimit
+  const { append } = yield* AuditLog.AuditLog
+  const { digestHex } = yield* Digest.Digest
+
+  return Effect.fnUntraced(function*(state: RequestState, alike: ReadonlyArray<string>, after: Schema.JsonObject) {
+    // A digest, since the identity of a person is too long for a key, and not to be stored with the limits.
+    const kind = yield* digestHex(Digest.sha256, new TextEncoder().encode(JSON.stringify(alike)))
+    const key = `failed-sign-in:${kind}:${state.clientSite}`
+    // Rejects most failures without a statement. That of the hour cannot: a unit remembers no limit that is used up.
+    if (!(yield* hit({ key, limit: 1 })).accepted) return
+    // In one unit with the entry, so that a failure of a later minute is recorded if this one could not be.
+    yield* atomically(Effect.gen(function*() {
+      if (!(yield* hit({ key, limit: 1, window: "1 hour" })).accepted) return
+      if (!(yield* hit({ key: "failed-sign-in", limit: recordedFailuresMax, window: "1 hour" })).accepted) return
+      yield* append({
+        ...requestOf(state),
+        actor: "unknown",
+        role: null,
+        action: AuditActions.failedSignIn,
+        subject: null,
+        before: null,
+        after
+      })
+    }))
+  })
+})
+
+/** Every runtime has it, but the types that declare it belong to a platform. */
+declare const TextEncoder: new() => { readonly encode: (text: string) => Uint8Array<ArrayBuffer> }
 
 const requestOf = ({ id, request }: RequestState) => ({
   address: Option.getOrElse(request.remoteAddress, () => "unknown"),

@@ -126,7 +126,7 @@ const makeSignInWithProxy = Effect.fnUntraced(function*(options: HttpServerOptio
     )
     const reject = () =>
       Effect.andThen(
-        failed(state, "no_account", { by: "proxy" }),
+        failed(state, "no_account", { by: "proxy" }, person),
         refuse("no_account", {
           message: `No account for ${email}. Ask your operator for access.`,
           details: { email }

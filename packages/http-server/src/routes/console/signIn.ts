@@ -150,8 +150,8 @@ const makeSignIn = Effect.fnUntraced(function*(options: HttpServerOptions) {
       pending: PendingSignIn.PendingSignIn | undefined
     ) {
       const by = { by: `oidc:${provider.id}` }
-      const fail = (reason: Reason, details: SignIns.Details = {}, email?: string) =>
-        Effect.andThen(failed(state, reason, { ...by, ...details }), new SignInFailed({ reason, email }))
+      const fail = (reason: Reason, details: SignIns.Details = by, person?: Person) =>
+        Effect.andThen(failed(state, reason, details, person), new SignInFailed({ reason, email: person?.email }))
 
       const query = state.request.url.split("?").slice(1).join("?")
       if (pending === undefined || new URLSearchParams(query).get("state") !== pending.attempt.state) {
@@ -162,10 +162,10 @@ const makeSignIn = Effect.fnUntraced(function*(options: HttpServerOptions) {
         Effect.tapError((error) => Effect.logWarning(error.message)),
         Effect.catchTags({
           ProviderUnavailable: () => new SignInFailed({ reason: "provider_unavailable" }),
-          SignInRejected: ({ problem, reason }) => fail(reason, { problem })
+          SignInRejected: ({ problem, reason }) => fail(reason, { ...by, problem })
         })
       )
-      const { email, issuer, subject } = person
+      const { issuer, subject } = person
       // Without the e-mail address: entries are kept after the account is erased.
       const details = { ...by, issuer, subject }
       const begun = yield* Effect.flatMap(
@@ -173,8 +173,8 @@ const makeSignIn = Effect.fnUntraced(function*(options: HttpServerOptions) {
         (grant) => started(state, start(grant, SignIns.clientOf(state, options)), details)
       ).pipe(
         Effect.catchTags({
-          NoAccount: ({ isUnverified }) => fail(isUnverified ? "email_not_verified" : "no_account", details, email),
-          OwnerEnded: () => fail("no_account", details, email)
+          NoAccount: ({ isUnverified }) => fail(isUnverified ? "email_not_verified" : "no_account", details, person),
+          OwnerEnded: () => fail("no_account", details, person)
         })
       )
       return { ...begun, returnTo: pending.returnTo }

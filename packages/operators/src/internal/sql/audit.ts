@@ -1,8 +1,10 @@
 /** Statements on audit entries: methods of the store. */
-import { Deletion, Rows } from "@kinora/persistence"
+import { Rows } from "@kinora/persistence"
 import { DateTime, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type AuditEntry, AuditId, type AuditQuery, AuditRole } from "../../AuditEntry.ts"
+import type { DeleteCommand } from "../../OperatorStore.ts"
+import { deleteStatement } from "./auditDeletion.ts"
 
 /** Appends an entry. */
 export const append = (sql: SqlClient.SqlClient, entry: AuditEntry) =>
@@ -39,23 +41,10 @@ export const entries = (
   `.pipe(decodeEntries, Effect.map((rows) => rows.map(toEntry)))
 
 /** Deletes entries from before `before`, of all actions or of one. The trigger of the table permits it only with the setting. */
-export const deleteEntries = (
-  sql: SqlClient.SqlClient,
-  before: DateTime.Utc,
-  limit: number,
-  action: string | undefined
-) =>
+export const deleteEntries = (sql: SqlClient.SqlClient, command: DeleteCommand) =>
   setRetention(sql, "on").pipe(
-    Effect.andThen(Deletion.run(sql, {
-      table: "operators_audit",
-      key: "id",
-      where: action === undefined
-        ? sql`at < ${DateTime.toDate(before)}`
-        : sql`action = ${action} AND at < ${DateTime.toDate(before)}`,
-      // Ids ascend with time. The index of actions has them, that of times does not have actions.
-      orderBy: action === undefined ? "at" : "id",
-      limit
-    })),
+    Effect.andThen(deleteStatement(sql, command)),
+    Effect.map((rows) => rows.length),
     Effect.tap(() => setRetention(sql, "off")),
     sql.withTransaction
   )
