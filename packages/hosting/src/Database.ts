@@ -60,6 +60,16 @@ export class DatabaseUnavailable
   }
 }
 
+/** The database does not store texts in UTF-8, so that characters are counted as bytes, and some cannot be stored. */
+export class DatabaseEncodingUnsupported extends Data.TaggedError("DatabaseEncodingUnsupported")<{
+  /** The encoding of the database, such as `SQL_ASCII`. */
+  readonly encoding: string
+}> {
+  override get message(): string {
+    return `The encoding of the database is ${this.encoding}, not UTF8. Use one that was created with: CREATE DATABASE kinora ENCODING 'UTF8' TEMPLATE template0`
+  }
+}
+
 /** The database became unavailable during the migrations. */
 export class DatabaseLost extends Data.TaggedError("DatabaseLost")<{ readonly cause: StorageError }> {
   override get message(): string {
@@ -79,7 +89,7 @@ export class DatabaseLost extends Data.TaggedError("DatabaseLost")<{ readonly ca
  */
 export const layer = (
   options: DatabaseOptions
-): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, DatabaseUnavailable> =>
+): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, DatabaseEncodingUnsupported | DatabaseUnavailable> =>
   options.url === undefined
     ? connected(layerEmbedded(options))
     : layerPostgres(options.url, options)
@@ -165,10 +175,11 @@ const layerPostgres = (
     const statement = Duration.fromInputUnsafe(statementMax)
     const unit = Duration.fromInputUnsafe(unitMax)
     const stream = yield* ResponsiveSockets.make({ url, silenceMax: silenceOf(statement), keepAlive })
-    const version = yield* Effect.provide(
-      versionOfServer,
+    const { encoding, version } = yield* Effect.provide(
+      describe,
       connected(PgClient.layer({ ...connection(url), stream, maxConnections: 1 }))
     )
+    if (encoding !== "UTF8") return yield* new DatabaseEncodingUnsupported({ encoding })
     const options: PgClient.PgPoolConfig = {
       ...connection(url),
       connectTimeout: statement,
@@ -194,11 +205,14 @@ const layerPostgres = (
     return connected(client)
   }))
 
-const versionOfServer = Effect.map(
+/** Returns the version of the server and the encoding of the database. */
+const describe = Effect.map(
   SqlClient.SqlClient.use((sql) =>
-    sql<{ readonly version: number }>`SELECT current_setting('server_version_num')::int4 AS version`
+    sql<{ readonly encoding: string; readonly version: number }>`
+      SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num')::int4 AS version
+    `
   ),
-  ([row]) => row?.version ?? 0
+  ([row]) => row ?? { encoding: "unknown", version: 0 }
 ).pipe(Effect.mapError((cause) => new DatabaseUnavailable({ cause })))
 
 const statementDefault = Duration.seconds(4)

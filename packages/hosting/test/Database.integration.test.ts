@@ -59,6 +59,26 @@ it.live("runs statements and units beside one that listens, with the fewest conn
     }).pipe(Effect.scoped, Effect.provide(Database.layer(options)))
   }).pipe(Effect.scoped))
 
+it.live("rejects a database whose encoding is not UTF8", () =>
+  Effect.gen(function*() {
+    const url = new URL(yield* TestDatabase.postgresUrl)
+    const name = `${url.pathname.slice(1)}_ascii`
+    const run = (statement: string) =>
+      PgClient.PgClient.use((pg) => pg.unsafe(statement)).pipe(
+        Effect.provide(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 1 }))
+      )
+    yield* Effect.acquireRelease(
+      run(`CREATE DATABASE ${name} ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0`),
+      () => Effect.orDie(run(`DROP DATABASE ${name} WITH (FORCE)`))
+    )
+    const ascii = new URL(url)
+    ascii.pathname = name
+    const options = { url: Redacted.make(ascii.href), dataDirectory: "unused" }
+    const error = yield* Effect.flip(Layer.build(Layer.fresh(Database.layer(options))))
+    assert.strictEqual(error._tag, "DatabaseEncodingUnsupported")
+    assert.match(error.message, /is SQL_ASCII, not UTF8\. Use one that was created with: CREATE DATABASE/)
+  }).pipe(Effect.scoped))
+
 it.live("reports that the database was lost during a migration", () =>
   Effect.gen(function*() {
     const error = yield* Effect.flip(migrateWith((sql) => sql`SELECT pg_terminate_backend(pg_backend_pid())`))

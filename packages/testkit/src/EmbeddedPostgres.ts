@@ -30,6 +30,8 @@ export const start = async (
     persistent: false,
     // The server refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
+    // The locale of the environment, such as that of a container, may have another encoding.
+    initdbFlags: ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
     postgresFlags: Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
     onLog: (message) => {
       log.push(message)

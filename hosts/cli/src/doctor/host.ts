@@ -37,13 +37,16 @@ const checkDatabase = (settings: Settings.Settings) => {
   }
   const checks = Effect.all([checkServer(settings), checkSchema, checkClock])
   return Effect.provide(checks, Layer.fresh(Database.layer({ url, dataDirectory, maxConnections: 3 }))).pipe(
-    Effect.catchTag(
-      "DatabaseUnavailable",
-      ({ message }) =>
+    Effect.catchTags({
+      DatabaseEncodingUnsupported: ({ message }) =>
+        Effect.succeed([
+          Finding.failure("database", message, "Create a database with the encoding UTF8, and copy the data")
+        ]),
+      DatabaseUnavailable: ({ message }) =>
         Effect.succeed([
           Finding.failure("database", message, "Start Postgres, and check the URL, the password and the firewall")
         ])
-    )
+    })
   )
 }
 
