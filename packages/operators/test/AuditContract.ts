@@ -7,7 +7,8 @@ import { type AuditChange, type AuditQuery, AuditRole, valueBytesMax } from "../
 import type { OperatorStore } from "../src/OperatorStore.ts"
 import { makeHost, makeLog, reasonOf } from "./Hosts.ts"
 
-const change: AuditChange = {
+/** A change that an operator made. */
+export const change: AuditChange = {
   actor: "owner",
   role: "owner",
   address: "192.0.2.1",

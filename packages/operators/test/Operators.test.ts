@@ -2,7 +2,6 @@ import { assert, it } from "@effect/vitest"
 import { UnitOfWork } from "@kinora/persistence"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import type * as AuditEntry from "../src/AuditEntry.ts"
 import * as AuditLog from "../src/AuditLog.ts"
 import * as MemoryOperatorStore from "../src/MemoryOperatorStore.ts"
 import * as Operators from "../src/Operators.ts"
@@ -11,24 +10,16 @@ import * as OperatorsContract from "./OperatorsContract.ts"
 
 const memory = MemoryOperatorStore.layer.pipe(Layer.provideMerge(UnitOfWork.layerMemory))
 
-const change: AuditEntry.AuditChange = {
-  actor: "owner",
-  role: "owner",
-  address: "192.0.2.1",
-  requestId: "req-1",
-  action: "suspendAccount",
-  subject: null,
-  before: null,
-  after: null
-}
-
 OperatorsContract.suite("memory", memory)
 AuditContract.suite("memory", memory)
 
 it.effect("layerSweep with an action deletes only entries of this action", () =>
   Effect.gen(function*() {
     const log = yield* AuditLog.AuditLog
-    yield* Effect.forEach(["signInFailed", "suspendAccount"], (action) => log.append({ ...change, action }))
+    yield* Effect.forEach(
+      ["signInFailed", "suspendAccount"],
+      (action) => log.append({ ...AuditContract.change, action })
+    )
     yield* Layer.build(AuditLog.layerSweep({ entriesKept: "1 day", action: "signInFailed" }))
     yield* TestClock.adjust("26 hours")
     assert.deepStrictEqual((yield* log.list({ limit: 10 })).map(({ action }) => action), ["suspendAccount"])
@@ -38,7 +29,7 @@ for (const [entriesKept, left] of [[undefined, 1], ["1 day", 0]] as const) {
   it.effect(`layerSweep keeps entries ${entriesKept === undefined ? "forever by default" : "for entriesKept"}`, () =>
     Effect.gen(function*() {
       const log = yield* AuditLog.AuditLog
-      yield* log.append(change)
+      yield* log.append(AuditContract.change)
       yield* Layer.build(AuditLog.layerSweep({ entriesKept }))
       yield* TestClock.adjust("20 hours")
       assert.strictEqual((yield* log.list({ limit: 10 })).length, 1)

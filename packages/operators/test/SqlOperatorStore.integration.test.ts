@@ -49,16 +49,7 @@ for (const [name, database] of TestDatabase.all) {
         const sql = yield* SqlClient.SqlClient
         const { atomically } = yield* UnitOfWork.UnitOfWork
         const log = yield* makeLog
-        const append = log.append({
-          actor: "owner",
-          role: "owner",
-          address: "192.0.2.1",
-          requestId: "req-1",
-          action: "suspendAccount",
-          subject: null,
-          before: null,
-          after: null
-        })
+        const append = log.append(AuditContract.change)
         yield* append
         yield* TestClock.adjust("1 hour")
         const entry = yield* append
