@@ -8,13 +8,13 @@
  * Keep slow work out of a unit: it holds a connection and locks, and its body may
  * run again after a conflict.
  */
-import { Context, Duration, Effect, Exit, Layer, Semaphore } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Layer, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import * as Deadlines from "./Deadlines.ts"
 import * as External from "./internal/external/transaction.ts"
 import { makeMemoryMap, type MemoryMap } from "./internal/memoryMap.ts"
 import * as OpenUnit from "./internal/openUnit.ts"
 import * as SqlUnit from "./internal/sqlUnit.ts"
-import * as UnitDeadlines from "./internal/unitDeadlines.ts"
 import type * as StorageError from "./StorageError.ts"
 
 export type { MemoryMap } from "./internal/memoryMap.ts"
@@ -80,7 +80,12 @@ export const layerSqlWith = (
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const lifetime = Duration.fromInputUnsafe(deadline)
-      const deadlines = yield* UnitDeadlines.make(lifetime)
+      // The database has no test clock.
+      const deadlines = yield* Effect.provideService(
+        Deadlines.make(lifetime),
+        Clock.Clock,
+        Clock.Clock.defaultValue()
+      )
       // Every layer over one client has the same key, so that units of all its packages join.
       const key = OpenUnit.makeKey(sql.transactionService.key)
 

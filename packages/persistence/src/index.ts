@@ -1,6 +1,7 @@
 export * as Backend from "./Backend.ts"
 export * as DatabaseSchema from "./DatabaseSchema.ts"
 export * as DatabaseTime from "./DatabaseTime.ts"
+export * as Deadlines from "./Deadlines.ts"
 export * as Decision from "./Decision.ts"
 export * as Deletion from "./Deletion.ts"
 export * as Folding from "./Folding.ts"

@@ -12,6 +12,7 @@
  * response is read only to reuse the connection.
  */
 import { AddressGuard, type Target } from "@kinora/address-guard/AddressGuard"
+import * as Deadlines from "@kinora/persistence/Deadlines"
 import { Duration, Effect, Exit, Layer } from "effect"
 import type { Outcome, Reason } from "./Delivery.ts"
 import { ifTraced } from "./internal/ifTraced.ts"
@@ -45,7 +46,7 @@ export const layerWith = (options: UndiciTransportOptions = {}): Layer.Layer<Tra
 /** Creates the transport in the surrounding scope. */
 export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions) {
   const guard = yield* AddressGuard
-  const timeout = options.timeout ?? "10 seconds"
+  const deadlines = yield* Deadlines.make(options.timeout ?? "10 seconds")
   const bodyTimeout = options.bodyTimeout ?? "1 second"
   const pool = yield* Effect.acquireRelease(
     Effect.sync(() =>
@@ -89,9 +90,8 @@ export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions)
   return Transport.of({
     send: Effect.fnUntraced(function*(request) {
       const answer: Answer = { status: null }
-      return yield* guard.check(request.url).pipe(
-        Effect.flatMap((target) => sendTo(target, request, answer)),
-        Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.succeed("timeout" as const) }),
+      const sending = Effect.flatMap(guard.check(request.url), (target) => sendTo(target, request, answer))
+      return yield* deadlines.within(sending, timeout).pipe(
         Effect.map((ending) => outcomeOf(ending, answer)),
         Effect.catchTag("AddressRefused", ({ problem }) => Effect.succeed(refused(problem)))
       )
@@ -102,6 +102,8 @@ export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions)
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const timeout = Effect.succeed("timeout" as const)
 
 const outcomeOf = (ending: Ending | "timeout", { status }: Answer): Outcome => ({
   reason: status === null ? reasonOfEnding(ending) : reasonOfStatus(status),

@@ -1,11 +1,11 @@
 /** Units of work as SQL transactions: their deadline, and their reruns after conflicts. */
 import { Cause, Clock, Duration, Effect, Random } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { Deadlines } from "../Deadlines.ts"
 import * as StorageError from "../StorageError.ts"
 import * as LockTimeout from "./lockTimeout.ts"
 import * as LostConnection from "./lostConnection.ts"
 import * as OpenUnit from "./openUnit.ts"
-import type * as UnitDeadlines from "./unitDeadlines.ts"
 
 /** A unit did not reach its commit before its deadline. The cause of a `StorageError`. */
 export class UnitTooLong extends Error {
@@ -21,7 +21,7 @@ export const begin = <A, E, R>(
   key: OpenUnit.UnitKey,
   effect: Effect.Effect<A, E, R>,
   { deadlines, lifetime, reruns }: {
-    readonly deadlines: UnitDeadlines.UnitDeadlines
+    readonly deadlines: Deadlines
     readonly lifetime: Duration.Duration
     readonly reruns: number | undefined
   }
@@ -45,7 +45,7 @@ export const begin = <A, E, R>(
       const operation = "UnitOfWork.atomically"
       return Effect.fail(new StorageError.StorageError({ operation, reason: "unavailable", cause }) as E)
     })
-    return deadlines.within(beginSql(sql, key, effect, progress), mayStop, late)
+    return deadlines.within(beginSql(sql, key, effect, progress), late, mayStop)
   })
 
 // -----------------------------------------------------------------------------

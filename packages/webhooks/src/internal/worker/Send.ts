@@ -1,4 +1,5 @@
 /** One send of a claimed delivery. */
+import * as Deadlines from "@kinora/persistence/Deadlines"
 import { type Cause, DateTime, Duration, Effect, Exit } from "effect"
 import type { Outcome } from "../../Delivery.ts"
 import type { Schedule } from "../../Retry.ts"
@@ -26,11 +27,12 @@ export type Verdict =
 /** Sends a claimed delivery, if it may be sent. After a defect it is unknown whether a request was made. */
 export type Send = (claimed: Sendable, slot: Slot) => Effect.Effect<Verdict>
 
-/** Creates the send of a worker. */
+/** Creates the send of a worker in the surrounding scope. */
 export const make = Effect.fnUntraced(function*({ lease, schedule, ...options }: SendOptions) {
   const transport = yield* Transport
   const makeRequest = yield* SignedRequest.make(options)
   const sendMax = Duration.times(lease, 0.5)
+  const deadlines = yield* Deadlines.make(sendMax)
 
   return Effect.fnUntraced(function*(claimed: Sendable, slot: Slot): Effect.fn.Return<Verdict> {
     const at = yield* DateTime.now
@@ -45,10 +47,7 @@ export const make = Effect.fnUntraced(function*({ lease, schedule, ...options }:
 
     const began = yield* monotonicMillis
     slot.sendingSince = began
-    const outcome = yield* transport.send(request.value).pipe(
-      Effect.timeoutOrElse({ duration: sendMax, orElse: () => Effect.succeed(timeout) }),
-      Metrics.trackInFlight
-    )
+    const outcome = yield* Metrics.trackInFlight(deadlines.within(transport.send(request.value), timeout))
     const endedAt = yield* DateTime.now
     const durationMillis = Math.round((yield* monotonicMillis) - began)
     yield* Metrics.recordSend({
@@ -66,7 +65,7 @@ export const make = Effect.fnUntraced(function*({ lease, schedule, ...options }:
 
 const disabled: Outcome = { reason: "disabled", httpStatus: null }
 
-const timeout: Outcome = { reason: "timeout", httpStatus: null }
+const timeout = Effect.succeed<Outcome>({ reason: "timeout", httpStatus: null })
 
 const settled = (
   { attempt, body, claims, delivery, isStored }: Sendable,
