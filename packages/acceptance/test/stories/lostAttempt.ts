@@ -1,5 +1,5 @@
 /** A story whose worker is lost with a stored file, and whose next worker cannot delete the file. */
-import type * as Story from "../src/stories/Story.ts"
+import type * as Story from "../../src/stories/Story.ts"
 
 /** The second file of a result is late. */
 const lateFile = (host: number): Story.Step => ({

@@ -4,9 +4,9 @@ import { AccountStore } from "@kinora/accounts"
 import { IdempotencyStore } from "@kinora/idempotency"
 import { LedgerStore } from "@kinora/ledger"
 import { Effect, Layer } from "effect"
-import * as Backend from "../src/stories/Backend.ts"
-import * as Stories from "../src/stories/Stories.ts"
-import type * as Story from "../src/stories/Story.ts"
+import * as Backend from "../../src/stories/Backend.ts"
+import * as Stories from "../../src/stories/Stories.ts"
+import type * as Story from "../../src/stories/Story.ts"
 import { lostAttempt } from "./lostAttempt.ts"
 
 /** Number of stories of a test run. Each takes 65 milliseconds of processor time. */
@@ -165,7 +165,7 @@ describe("random stories in memory", { timeout: 600_000 }, () => {
       const failures: Array<string> = []
       const onBroken = (broken: Stories.BrokenSeed) => Effect.sync(() => void failures.push(broken.message))
       yield* Stories.checkAll({ first: 1, count: 1, backend: closed, onBroken })
-      assert.match(failures.join(), /The database is closed\n +at .*stories\.test\.ts/)
+      assert.match(failures.join(), /The database is closed\n +at .*memory\.test\.ts/)
     }))
 
   it.live("find a product that forgets the keys of requests, and print a short story", () =>

@@ -1,0 +1,4 @@
+/** Part 1 of the random stories on Postgres. */
+import { testPart } from "./postgresSeeds.ts"
+
+testPart(1)
