@@ -1,11 +1,11 @@
 /** Time limits for effects, with one timer for all of them. */
-import { Clock, Context, Duration, Effect, Exit, Fiber, Latch, type Scope } from "effect"
+import { Clock, type Context, Duration, Effect, Exit, Fiber, Latch, type Scope } from "effect"
 
 /** Runs effects until a deadline. */
 export interface Deadlines {
   /**
-   * Runs an effect in a fiber of its own. At the deadline, interrupts it if `mayStop` returns true, and continues with
-   * `late` when it has ended. `mayStop` returns true by default.
+   * Runs an effect in a fiber of its own. At the deadline, interrupts it, and continues with `late` when it has ended.
+   * `mayStop` is called at the deadline; if it returns false, the effect runs without a limit. It returns true by default.
    */
   readonly within: <A, E, R, B, E2, R2>(
     effect: Effect.Effect<A, E, R>,
@@ -15,8 +15,11 @@ export interface Deadlines {
 }
 
 /**
- * Makes deadlines that are `limit` after the start of an effect, on the clock of the fiber. The timer stops when the scope
- * closes. `Effect.timeoutOrElse` forks two fibers for each effect, which costs several times as much.
+ * Makes deadlines that are `limit` after the start of an effect, on the clock of the fiber that calls `make`.
+ * `Effect.timeoutOrElse` forks two fibers for each effect and sets a timer, which costs several times as much.
+ *
+ * When the scope closes, the timer stops, and effects that still run have no limit. The timer is not cleared when the last
+ * effect ends, so it keeps a process alive for at most `limit` while the scope is open.
  */
 export const make = Effect.fnUntraced(function*(
   limit: Duration.Input
@@ -24,14 +27,14 @@ export const make = Effect.fnUntraced(function*(
   const clock = yield* Clock.Clock
   const limitMillis = Duration.toMillis(Duration.fromInputUnsafe(limit))
   const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-  // All have the same limit, so the first one to begin is the first one to end.
+  // All have the same limit, so they are in the order of their deadlines.
   const running = new Set<Running>()
   const hasRunning = Latch.makeUnsafe(false)
 
-  /** Returns the milliseconds until the next deadline. */
+  /** Returns the milliseconds until the next deadline, rounded up. */
   const stopLate = (at: number) => {
     for (const one of running) {
-      if (one.endsAt > at) return one.endsAt - at
+      if (one.endsAt > at) return Math.ceil(one.endsAt - at)
       running.delete(one)
       one.stop()
     }
@@ -41,8 +44,11 @@ export const make = Effect.fnUntraced(function*(
     yield* hasRunning.await
     const left = stopLate(now())
     if (left === undefined) hasRunning.closeUnsafe()
-    else yield* Effect.sleep(Math.ceil(left))
-  })
+    else yield* Effect.sleep(left)
+  }).pipe(
+    // A defect of one effect must not end the timer of the others.
+    Effect.catchDefect((defect) => Effect.logError("Failed to end an effect at its deadline", defect))
+  )
   yield* Effect.forkScoped(Effect.forever(watch))
 
   const within: Deadlines["within"] = <A, E, R, B, E2, R2>(

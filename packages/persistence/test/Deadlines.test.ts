@@ -11,8 +11,10 @@ describe("Deadlines", () => {
       const { within } = yield* Deadlines.make("1 second")
       assert.strictEqual(yield* within(Effect.succeed(1), late), 1)
       assert.strictEqual(yield* Effect.flip(within(Effect.fail("broken"), late)), "broken")
-      const fiber = yield* Effect.forkChild(within(Effect.as(Effect.sleep("999 millis"), 2), late))
+      const mayEnd = yield* Latch.make()
+      const fiber = yield* Effect.forkChild(within(Effect.as(mayEnd.await, 2), late))
       yield* TestClock.adjust("999 millis")
+      yield* mayEnd.open
       assert.strictEqual(yield* Fiber.join(fiber), 2)
     }))
 
@@ -54,10 +56,23 @@ describe("Deadlines", () => {
   it.effect("does not interrupt an effect that may not be stopped", () =>
     Effect.gen(function*() {
       const { within } = yield* Deadlines.make("1 second")
-      const slow = Effect.as(Effect.sleep("2 seconds"), "done" as const)
-      const kept = yield* Effect.forkChild(within(slow, late, () => false))
+      const mayEnd = yield* Latch.make()
+      const fiber = yield* Effect.forkChild(within(Effect.as(mayEnd.await, "done" as const), late, () => false))
       yield* TestClock.adjust("2 seconds")
-      assert.strictEqual(yield* Fiber.join(kept), "done")
+      yield* mayEnd.open
+      assert.strictEqual(yield* Fiber.join(fiber), "done")
+    }))
+
+  it.effect("keeps its timer after a defect", () =>
+    Effect.gen(function*() {
+      const { within } = yield* Deadlines.make("1 second")
+      const broken = () => {
+        throw new Error("broken")
+      }
+      yield* Effect.forkChild(within(Effect.never, late, broken))
+      const fiber = yield* Effect.forkChild(within(Effect.never, late))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Fiber.join(fiber), "late")
     }))
 
   it.effect("interrupts an effect with its caller, and waits for its end", () =>

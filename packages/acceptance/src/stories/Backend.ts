@@ -64,7 +64,7 @@ export const makePostgres = (url: string): Effect.Effect<Backend, SqlError.SqlEr
     const tables = yield* tablesOf(Context.get(client, SqlClient.SqlClient))
     const sql = Context.get(client, SqlClient.SqlClient)
     const empty = sql.withTransaction(Effect.all([
-      // Disables the triggers that protect the books from deletion.
+      // Disables the triggers that protect the books, and foreign keys, so the tables can be emptied in any order.
       sql`SET LOCAL session_replication_role = replica`,
       // Transactions of the previous story may still run.
       sql`SET LOCAL lock_timeout = '30s'`,

@@ -8,7 +8,7 @@ import * as Stories from "../../src/stories/Stories.ts"
 /** Number of stories of a part. There are four parts. A story takes half a second of processor time, with that of the server. */
 const count = 250
 
-/** Not those of the stories in memory. */
+/** Seed of the first story of part 1. The stories in memory have other seeds. */
 const firstOfAll = 100_001
 
 /** Defines the tests of a part, which has a number from 1 and a database of its own. */

@@ -14,13 +14,11 @@ export interface EndedSend {
 
 /** Counts a send that ended, with its duration and its delay. */
 export const recordSend = ({ delay, duration, reason }: EndedSend): Effect.Effect<void> =>
-  Effect.andThen(
-    Effect.flatMap(sendsOf(outcomeOf(reason)), (sends) => Metric.update(sends, 1)),
+  Effect.flatMap(Effect.all({ delays, seconds, sends }), ({ delays, seconds, sends }) =>
     Effect.andThen(
-      Effect.flatMap(seconds, (seconds) => Metric.update(seconds, duration / 1000)),
-      Effect.flatMap(delays, (delays) => Metric.update(delays, Math.max(0, delay) / 1000))
-    )
-  )
+      Metric.update(Metric.withAttributes(sends, { outcome: outcomeOf(reason) }), 1),
+      Effect.andThen(Metric.update(seconds, duration / 1000), Metric.update(delays, Math.max(0, delay) / 1000))
+    ))
 
 /** Counts a send as in flight while it runs. */
 export const trackInFlight = <A, E, R>(send: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -37,23 +35,12 @@ export const trackInFlight = <A, E, R>(send: Effect.Effect<A, E, R>): Effect.Eff
 const outcomeOf = (reason: Reason): string =>
   reason.startsWith("status_") ? `${reason.slice(0, "status_N".length)}xx` : reason
 
-/** By outcome. A metric that has its attributes from the start computes its key once, not for each update. */
-const sends = new Map<string, ReturnType<typeof makeSends>>()
-
-const makeSends = (outcome: string) =>
-  MetricPrefix.prefixed((prefix) =>
-    Metric.counter(`${prefix}webhook_sends_total`, {
-      description: "Webhook requests sent, by outcome.",
-      incremental: true,
-      attributes: { outcome }
-    })
-  )
-
-const sendsOf = (outcome: string) => {
-  const known = sends.get(outcome) ?? makeSends(outcome)
-  sends.set(outcome, known)
-  return known
-}
+const sends = MetricPrefix.prefixed((prefix) =>
+  Metric.counter(`${prefix}webhook_sends_total`, {
+    description: "Webhook requests sent, by outcome.",
+    incremental: true
+  })
+)
 
 const seconds = MetricPrefix.prefixed((prefix) =>
   Metric.histogram(`${prefix}webhook_send_seconds`, {
