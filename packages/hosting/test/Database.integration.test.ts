@@ -89,12 +89,12 @@ it.live("reports that the database was lost during a migration", () =>
     )
   }).pipe(Effect.scoped))
 
-/** Begins a migration of one statement through a proxy. Its connections are silent for at most 250 ms. */
+/** Begins a migration of one statement through a proxy. Its connections are silent for at most 1.25 s. */
 const migrateThroughProxy = Effect.fnUntraced(
   function*(statement: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) {
     const target = yield* TestDatabase.postgresUrl
     const proxy = yield* TcpProxy.make(target)
-    const options = { url: Redacted.make(proxy.url), statementMax: "200 millis" } as const
+    const options = { url: Redacted.make(proxy.url), statementMax: "1 second" } as const
     const begun = yield* Deferred.make<void>()
     const migration = SqlClient.SqlClient.use((sql) =>
       Effect.andThen(Deferred.succeed(begun, undefined), statement(sql))
@@ -105,14 +105,15 @@ const migrateThroughProxy = Effect.fnUntraced(
       Effect.provide(Database.layer({ url: Redacted.make(target), dataDirectory: "unused" })),
       Effect.forkScoped
     )
-    yield* Deferred.await(begun)
+    // A migration that fails before its statement fails the test.
+    yield* Effect.raceFirst(Deferred.await(begun), Fiber.join(migrating))
     return { proxy, migrating }
   }
 )
 
 it.live("does not limit a statement of a migration while Postgres works on it", () =>
   Effect.gen(function*() {
-    const { migrating } = yield* migrateThroughProxy((sql) => sql`SELECT pg_sleep(2)`)
+    const { migrating } = yield* migrateThroughProxy((sql) => sql`SELECT pg_sleep(3)`)
     yield* Fiber.join(migrating)
   }).pipe(Effect.scoped))
 
