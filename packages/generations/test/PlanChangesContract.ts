@@ -5,7 +5,8 @@ import type { AccountId } from "@kinora/accounts/Account"
 import { Accounts } from "@kinora/accounts/Accounts"
 import type { CreditsTier } from "@kinora/accounts/Plan"
 import { Ledger } from "@kinora/ledger/Ledger"
-import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { type MemoryBackend, UnitOfWork } from "@kinora/persistence/UnitOfWork"
+import * as Lanes from "@kinora/scheduler/Lanes"
 import * as Scheduler from "@kinora/scheduler/Scheduler"
 import { SchedulerStore } from "@kinora/scheduler/SchedulerStore"
 import * as Wakeup from "@kinora/scheduler/Wakeup"
@@ -14,6 +15,7 @@ import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { Generations } from "../src/Generations.ts"
 import { GenerationStore } from "../src/GenerationStore.ts"
+import { laneOf } from "../src/internal/jobAddress.ts"
 import * as PlanChanges from "../src/PlanChanges.ts"
 import * as PlanRenewal from "../src/PlanRenewal.ts"
 import { type layerMemory, request } from "./Assembly.ts"
@@ -68,6 +70,15 @@ const countsOf = Effect.fnUntraced(function*(account: AccountId) {
   const count = (status: string) => generations.filter((generation) => generation.status === status).length
   assert.deepStrictEqual(yield* (yield* Scheduler.Scheduler).verify, [])
   return { queued: count("queued"), pending: count("pending") }
+})
+
+/** Returns the cap and the weight of the credits lane of an account. */
+const termsOf = Effect.fnUntraced(function*(account: AccountId) {
+  const { atomically } = yield* UnitOfWork
+  const { load } = yield* Scheduler.Scheduler
+  const lane = laneOf({ account, plan: "credits" })
+  const { cap, weight } = Lanes.get(yield* atomically(load({ lanes: [lane] })), lane.lane)
+  return { cap, weight }
 })
 
 /** Behaviour of plan changes on every backend. */
@@ -160,6 +171,7 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         )
         assert.isTrue(Exit.isFailure(yield* Effect.exit(dying.set(id, "credits", yield* planOf("business")))))
         assert.deepStrictEqual(yield* countsOf(id), { queued: 2, pending: 10 })
+        assert.deepStrictEqual(yield* termsOf(id), { cap: 2, weight: 2 })
         assert.deepStrictEqual((yield* (yield* Accounts).get(id)).plans, plans)
         yield* set(id, "business")
         assert.deepStrictEqual(yield* countsOf(id), { queued: 8, pending: 4 })
@@ -177,6 +189,18 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         yield* set(lowered.account.id, "starter")
         yield* createAll(lowered.account, ["a", "b", "c", "d"])
         assert.deepStrictEqual(yield* countsOf(lowered.account.id), { queued: 2, pending: 2 })
+      }))
+
+    it.effect("come with the weight of the tier, by which jobs are claimed, from the first job and with each change", () =>
+      Effect.gen(function*() {
+        const { account: { id } } = yield* open("starter", 3)
+        assert.deepStrictEqual(yield* termsOf(id), { cap: 2, weight: 2 })
+        yield* set(id, "business")
+        assert.deepStrictEqual(yield* termsOf(id), { cap: 8, weight: 8 })
+        yield* set(id, "pro")
+        assert.deepStrictEqual(yield* termsOf(id), { cap: 4, weight: 4 })
+        yield* (yield* PlanChanges.PlanChanges).set(id, "credits", Option.none())
+        assert.deepStrictEqual(yield* termsOf(id), { cap: 1, weight: 1 })
       }))
   })
 }

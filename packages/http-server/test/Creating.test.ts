@@ -166,6 +166,22 @@ it.effect("limits creations by the tier of the plan until the minute ends, but n
     assert.deepStrictEqual(limitOf(next), { limit: 10, remaining: 9, reset: minuteEnd + 60 })
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
 
+it.effect("refuses a creation beyond the limit before its images are decoded", () =>
+  Effect.gen(function*() {
+    const send = yield* Host.start()
+    const { key } = yield* Host.openAccount({ plans: false, credits: 1000 })
+    // Only decoding finds damage behind the header.
+    const damaged = Buffer.from(Host.pixel)
+    damaged[damaged.indexOf("IDAT") + 6]! ^= 0xff
+    const images = [{ data: damaged.toString("base64") }]
+    const create = send("POST", "/v1/generations", {
+      key,
+      body: { ...body, model: "remix-1", params: { prompt: "a lake", images } }
+    })
+    for (let n = 0; n < 10; n++) errorOf(yield* create, "invalid_image")
+    errorOf(yield* create, "rate_limited")
+  }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
 it.effect("counts creations of each plan group separately", () =>
   Effect.gen(function*() {
     const send = yield* Host.start()
