@@ -19,9 +19,10 @@ export const testPart = (part: number): void => {
         const backend = yield* Backend.makePostgres(yield* TestDatabase.postgresUrl)
         const onBroken = (broken: Stories.BrokenSeed) => Effect.die(broken)
         const first = firstOfAll + (part - 1) * count
-        const { hits } = yield* Stories.checkAll({ first, count, backend, onBroken })
-        // The stories had an effect.
-        assert.isAbove(hits, 0)
+        const { hits, jobs } = yield* Stories.checkAll({ first, count, backend, onBroken })
+        // The stories had an effect, and the faults on their jobs too.
+        assert.isAbove(hits, count)
+        for (const status of ["completed", "failed"]) assert.isAbove(jobs[status] ?? 0, count / 100)
       }).pipe(Effect.scoped))
   })
 }
