@@ -10,7 +10,12 @@ import { SecureRandom } from "effect/crypto"
 
 /** All services except HTTP and generators. */
 export const layer = (url: string) =>
-  Layer.mergeAll(Accounts.layer, Ledger.layer, RateLimit.layer, Scheduler.layerWith()).pipe(
+  Layer.mergeAll(
+    Accounts.layer,
+    Ledger.layer,
+    RateLimit.layerWith({ advance: "100 millis" }),
+    Scheduler.layerWith()
+  ).pipe(
     Layer.provideMerge(Layer.mergeAll(Stores.layerSql, Wakeup.layer, SecureRandom.layerWebCrypto)),
     Layer.provideMerge(Migrations.layer(...Stores.migrations)),
     // The URL is set, so the directory of an embedded database is unused.
