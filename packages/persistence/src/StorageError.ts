@@ -58,12 +58,14 @@ export const mapSql = (operation: string) =>
   )
 
 /**
- * Fails with `unavailable` if an effect takes 10 seconds of real time, the deadline of a unit of work by default. For
- * statements without a unit, which would wait without end for a locked row or a connection that does not respond.
+ * Fails with `unavailable` if an effect takes longer than a deadline, in real time. For statements without a unit, which would
+ * wait without end for a locked row or a connection that does not respond. Pass the `deadline` of the `UnitOfWork`; the
+ * default is its default, 10 seconds.
  */
 export const withinDeadline =
-  (operation: string) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StorageError, R> =>
-    Effect.raceFirst(effect, late(operation))
+  (operation: string, deadline: Duration.Duration = Duration.seconds(10)) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StorageError, R> =>
+    Effect.raceFirst(effect, late(operation, deadline))
 
 /**
  * Returns the failure of the backend in a cause, or `undefined`. Searches defects too,
@@ -82,10 +84,8 @@ export const findInCause = (operation: string, cause: Cause.Cause<unknown>): Sto
 // internal
 // -----------------------------------------------------------------------------
 
-const deadline = Duration.seconds(10)
-
 /** Fails at the deadline, in real time, since the database has no test clock. */
-const late = (operation: string) =>
+const late = (operation: string, deadline: Duration.Duration) =>
   Effect.sleep(deadline).pipe(
     Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()),
     Effect.andThen(Effect.suspend(() => {

@@ -61,6 +61,9 @@ export class UnitOfWork extends Context.Service<UnitOfWork, {
 
   /** Returns whether the fiber is inside a unit, or inside a transaction of the same client. */
   readonly isOpen: Effect.Effect<boolean>
+
+  /** Time until a unit has to commit, which single statements that take the place of a unit have too. Default 10 seconds. */
+  readonly deadline?: Duration.Duration | undefined
 }>()("@kinora/persistence/UnitOfWork") {}
 
 /** Options for `layerSqlWith`. */
@@ -112,7 +115,8 @@ export const layerSqlWith = (
         // The client runs callbacks with the services of this fiber, and the unit has ended by then.
         afterCommit: (effect) => sql.afterCommit(Effect.provideService(effect, key, undefined)),
         // A unit is a transaction of the client.
-        isOpen: isInTransaction
+        isOpen: isInTransaction,
+        deadline: lifetime
       })
     })
   )

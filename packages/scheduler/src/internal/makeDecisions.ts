@@ -12,7 +12,7 @@ import { SchedulerError, type SchedulerErrorReason } from "../SchedulerError.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
 import { decideEnqueue } from "./decideEnqueue.ts"
-import { withoutUnit } from "./direct.ts"
+import { makeWithoutUnit } from "./direct.ts"
 import type { GroupId, JobId } from "./ids.ts"
 import * as Loaded from "./loadedLanes.ts"
 import { makeDelays } from "./makeDelays.ts"
@@ -135,6 +135,7 @@ const settledMax = 256
 const makeSettle = Effect.fnUntraced(function*(decideAll: DecideAll) {
   const { isOpen } = yield* UnitOfWork
   const store = yield* SchedulerStore
+  const withoutUnit = yield* makeWithoutUnit
   const settleAll = decideAll(
     (leases: ReadonlyArray<Lease & JobAddress>) => Effect.succeed({ jobs: leases }),
     Lanes.settle

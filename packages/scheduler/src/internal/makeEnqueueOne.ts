@@ -10,7 +10,7 @@ import { SchedulerStore } from "../SchedulerStore.ts"
 import { Wakeup } from "../Wakeup.ts"
 import { decideEnqueue } from "./decideEnqueue.ts"
 import { dueOf } from "./delays.ts"
-import { withoutUnit } from "./direct.ts"
+import { makeWithoutUnit } from "./direct.ts"
 import type { Reserve } from "./handovers.ts"
 import { changesOf } from "./laneChanges.ts"
 import * as Loaded from "./loadedLanes.ts"
@@ -25,6 +25,7 @@ export const makeEnqueueOne = Effect.fnUntraced(function*(
   defaults: Loaded.EnqueueDefaults
 ) {
   const { atomically, isOpen } = yield* UnitOfWork
+  const withoutUnit = yield* makeWithoutUnit
   const { handovers } = yield* Wakeup
   const store = yield* SchedulerStore
   const save = yield* makeSaveAndClaim

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { JobAddress, Lease } from "../Job.ts"
 import { SchedulerStore } from "../SchedulerStore.ts"
 import { makeAnnounce } from "./announce.ts"
-import { withoutUnit } from "./direct.ts"
+import { makeWithoutUnit } from "./direct.ts"
 import type { RefillTerms, Settled } from "./storeTypes.ts"
 
 /** Creates the operation. */
@@ -12,6 +12,7 @@ export const makeSettleAndClaim = Effect.gen(function*() {
   const { isOpen } = yield* UnitOfWork
   const store = yield* SchedulerStore
   const announce = yield* makeAnnounce
+  const withoutUnit = yield* makeWithoutUnit
 
   return Effect.fn("Scheduler.settleAndClaim")(
     function*(ended: ReadonlyArray<Lease & JobAddress>, terms: RefillTerms = noClaim) {

@@ -6,15 +6,15 @@ import { Effect } from "effect"
 /**
  * Runs an effect with a single write, without the round trips of a unit. In an open unit it runs there. After a conflict,
  * which a database reports whose transactions are serializable by default, it runs in a unit, which repeats it. Fails after
- * 10 seconds, so that a connection that does not respond stops no loop.
+ * the deadline of a unit, so that a connection that does not respond stops no loop.
  */
 export const withoutUnit = <A>(
-  { atomically, isOpen }: UnitOfWork["Service"],
+  { atomically, deadline, isOpen }: UnitOfWork["Service"],
   operation: string,
   effect: Effect.Effect<A, StorageError.StorageError>
 ): Effect.Effect<A, StorageError.StorageError> =>
   Effect.flatMap(isOpen, (open) =>
     open ? atomically(effect) : effect.pipe(
-      StorageError.withinDeadline(operation),
+      StorageError.withinDeadline(operation, deadline),
       Effect.catchIf(({ reason }) => reason === "conflict", () => atomically(effect))
     ))
