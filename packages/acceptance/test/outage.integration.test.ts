@@ -1,4 +1,4 @@
-/** A database that drops all connections repeatedly, as during a failover. */
+/** A database that drops all connections: repeatedly, as during a failover, or since it becomes read-only for a while. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Queue, Redacted } from "effect"
@@ -14,6 +14,7 @@ const accountCount = 6
 const ordersPerAccount = 24
 /** Connections are dropped after this many accepted jobs. While the server connects again, many requests receive 503. */
 const acceptedPerDrop = 15
+const adminToken = "the-operator-of-a-server-with-a-read-only-database"
 
 it.live("clients receive 503 at worst, and every accepted job completes once", () =>
   Effect.gen(function*() {
@@ -39,7 +40,7 @@ it.live("clients receive 503 at worst, and every accepted job completes once", (
     }, { concurrency: "unbounded" }))
     for (let drop = 0; drop < 6; drop++) {
       yield* Queue.takeN(accepted, acceptedPerDrop)
-      assert.isAbove(yield* dropConnections(site.databaseUrl), 0)
+      assert.isAbove(yield* connected(site.databaseUrl, dropConnections), 0)
     }
 
     const jobs = (yield* Fiber.join(ordering)).flat()
@@ -53,13 +54,84 @@ it.live("clients receive 503 at worst, and every accepted job completes once", (
     assert.deepStrictEqual([problems, totals.consumed], [[], jobs.length])
   }), { timeout: 600_000 })
 
-/** Ends all other sessions of the database and returns their number. */
-const dropConnections = (url: string) =>
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const ended = yield* sql`
-      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+it.live(
+  "refuses jobs without a charge while its database is read-only, and continues afterwards",
+  () =>
+    Effect.gen(function*() {
+      const site = yield* makeSite("Postgres", [Drill.model({ id: "drill", delay: "1 second" })])
+      const server = yield* Program.startServer({ ...site.environment, KINORA_ADMIN_TOKEN: adminToken })
+      const { key } = yield* Books.use(site, Books.openAccount({ credits: 100 }))
+      const client = Client.make(server.baseUrl, key)
+      const ready = Client.send(`${server.baseUrl}/readyz`)
+      const create = client.create({ model: "drill", prompt: "meanwhile", idempotencyKey: "meanwhile" })
+      /** Reads a job as an operator, whose requests count towards no limit. */
+      const read = (id: string) =>
+        Client.send(`${server.baseUrl}/admin/v1/generations/${id}`, {
+          headers: { authorization: `Bearer ${adminToken}` }
+        })
+      const { id } = yield* client.createJob({ model: "drill", prompt: "before" })
+      assert.strictEqual((yield* client.awaitEnd(id)).status, "completed")
+      assert.strictEqual((yield* Client.untilAvailable(ready)).status, 200)
+      // It ends while nothing can be written, and is settled afterwards.
+      const running = yield* client.createJob({ model: "drill", prompt: "running" })
+
+      yield* connected(site.databaseUrl, setReadOnly(true))
+      // The first requests notice that their connections are lost.
+      assert.strictEqual((yield* Client.untilAvailable(read(id))).status, 200)
+      // Requests of a key count towards its limit. The server can have counted the first ones in advance.
+      const readWithKey = client.request(`/v1/generations/${id}`)
+      yield* Effect.repeat(readWithKey, { until: ({ status }) => status === 503 })
+      for (let round = 0; round < 5; round++) {
+        assertUnavailable(yield* create)
+        assertUnavailable(yield* readWithKey)
+        const notReady = yield* ready
+        assertUnavailable(notReady)
+        assert.include(new TextDecoder().decode(notReady.bytes), `"not_ready":["database"]`)
+        assert.strictEqual((yield* read(id)).status, 200)
+      }
+
+      yield* connected(site.databaseUrl, setReadOnly(false))
+      const created = Client.jobOf(yield* Client.untilAvailable(create))
+      assert.strictEqual((yield* client.awaitEnd(created.id)).status, "completed")
+      assert.strictEqual((yield* client.awaitEnd(running.id)).status, "completed")
+      assert.strictEqual(Client.jobOf(yield* create).id, created.id)
+      assert.strictEqual((yield* Client.untilAvailable(ready)).status, 200)
+      assert.strictEqual((yield* server.stop).code, 0)
+      const { problems, totals } = yield* Books.use(site, Books.verify)
+      assert.deepStrictEqual([problems, totals.consumed, totals.held], [[], 3, 0])
+    }),
+  { timeout: 600_000 }
+)
+
+const assertUnavailable = (answer: Client.Answer) => {
+  assert.strictEqual(answer.status, 503, new TextDecoder().decode(answer.bytes))
+  assert.strictEqual(Client.errorCodeOf(answer), "unavailable")
+  assert.match(answer.headers.get("retry-after") ?? "", /^[1-9]\d*$/)
+}
+
+/** Runs an effect on a connection of its own. */
+const connected = <A, E>(url: string, effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  Effect.provide(effect, PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }))
+
+/** Ends all other sessions of the database, at most 10 seconds each, and returns their number. */
+const dropConnections = Effect.map(
+  SqlClient.SqlClient.use((sql) =>
+    sql`
+      SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid()
     `
-    return ended.length
-  }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
+  ),
+  ({ length }) => length
+)
+
+/** Makes the transactions of all sessions read-only, or not. */
+const setReadOnly = (isReadOnly: boolean) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    // This session has the setting of the database too.
+    yield* sql`SET default_transaction_read_only = off`
+    const [row] = yield* sql<{ readonly name: string }>`SELECT current_database() AS name`
+    const value = sql.literal(isReadOnly ? "on" : "off")
+    yield* sql`ALTER DATABASE ${sql(row!.name)} SET default_transaction_read_only = ${value}`
+    yield* dropConnections
+  })

@@ -3,7 +3,7 @@ import { PgClient, PgPool } from "@effect/sql-pg"
 import { Migrations, Pipelining } from "@kinora/persistence"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { PgliteClient } from "@kinora/pglite"
-import { Context, Data, Duration, Effect, Layer, type Redacted } from "effect"
+import { Context, Data, Duration, Effect, Exit, Fiber, Layer, type Redacted } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -133,19 +133,27 @@ export const migrations: Migrations.Migrations = {
 }
 
 /**
- * Returns `true` if the database writes a row and has room for 1 MiB, within 2 seconds. One that is read-only or full does
- * not: an update of a row fits into its page although nothing else can be written.
+ * Returns `true` if, within 2 seconds, the database responds to a statement, and a transaction writes a row and has room for
+ * 1 MiB. Both, since transactions have connections of their own (`layer`), which can all hang or be in use alone. A database
+ * that is read-only or full does not write: an update of a row fits into its page although nothing else can be written.
  */
-export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlClient.SqlClient.use((sql) =>
-  sql`
+export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlClient.SqlClient.use((sql) => {
+  const write = sql`
     INSERT INTO host_readiness (id, checked_at) SELECT 1, now() WHERE host_readiness_room() > 0
     ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at
-  `.pipe(
-    Effect.as(true),
-    Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.succeed(false) }),
-    Effect.catch(() => Effect.succeed(false))
+  `
+  // With the commit: all processes write the row, and one that is suspended in between would keep it locked.
+  const unit = sql.withTransaction(Pipelining.atCommit(Pipelining.write(sql, write)))
+  const check = Effect.all([unit, sql`SELECT 1`], { concurrency: 2 })
+  return Effect.acquireUseRelease(
+    // The driver reports a connection that is lost in a transaction as a defect.
+    Effect.forkDetach(Effect.map(Effect.exit(check), Exit.isSuccess), { startImmediately: true }),
+    (checking) =>
+      Effect.timeoutOrElse(Fiber.join(checking), { duration: "2 seconds", orElse: () => Effect.succeed(false) }),
+    // Without a wait for its end: a transaction whose connection hangs cannot roll back until the connection is closed.
+    (checking) => Effect.sync(() => checking.interruptUnsafe())
   )
-)
+})
 
 // -----------------------------------------------------------------------------
 // internal

@@ -35,6 +35,8 @@ const server = (operator: OperatorListener.OperatorListener) =>
     grace: 0
   })
 
+const worker = Http.layerWorker(Layer.empty, { operator: { host: "127.0.0.1", port: 0 } })
+
 /** Returns other spellings of a path, as request targets. */
 const otherSpellings = (path: string): ReadonlyArray<string> => {
   const [, first = "", ...rest] = path.split("/")
@@ -152,10 +154,10 @@ const isRefused = Effect.fnUntraced(function*(origin: string, target: string, ex
   assert.strictEqual(error.code, expected === 404 ? "not_found" : "invalid_request", target)
 })
 
+const probePaths = { "/metrics": 200, "/readyz": 200, "/healthz": 200 }
+
 const operatorPaths = {
-  "/metrics": 200,
-  "/readyz": 200,
-  "/healthz": 200,
+  ...probePaths,
   "/admin/v1/openapi.json": 200,
   "/admin/v1/accounts/acct_unknown": 404
 }
@@ -227,6 +229,19 @@ describe("paths", () => {
         assert.isTrue(Option.isNone(yield* OperatorListener.OperatorOrigin))
         const { "/healthz": _, ...others } = operatorPaths
         for (const path of Object.keys(others)) yield* isRefused(yield* clientOrigin, path)
+      }))
+  })
+
+  layer(worker.pipe(Layer.provide(services)), { excludeTestServices: true })("of a worker", (it) => {
+    it.effect("match exactly on the listener for operators, which has no operator API", () =>
+      Effect.gen(function*() {
+        const origin = yield* operatorOrigin
+        yield* expectExact(origin, probePaths)
+        const others = Object.keys(operatorPaths).filter((path) => !(path in probePaths))
+        for (const path of [...others, "/admin/v1/accounts", "/openapi.json", "/v1/models"]) {
+          yield* isRefused(origin, path)
+          yield* expectNoSpelling(origin, path)
+        }
       }))
   })
 })

@@ -2,8 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Readiness } from "@kinora/http-server"
 import { Migrations } from "@kinora/persistence"
 import { BlobError, BlobStore } from "@kinora/storage"
-import { TestDatabase } from "@kinora/testkit"
-import { Effect, Fiber, Layer } from "effect"
+import { TcpProxy, TestDatabase } from "@kinora/testkit"
+import { Effect, Fiber, Latch, Layer, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Database from "../src/Database.ts"
@@ -73,3 +73,80 @@ it.effect("is not ready while the database has no room for 1 MiB", () =>
     assert.deepStrictEqual(yield* notReady, [])
     yield* sql`RESET temp_file_limit`
   }).pipe(Effect.provide(over(BlobStore.layerMemory))))
+
+/** Connects to a Postgres with 2 connections for statements and 1 for transactions. */
+const layerPostgres = (url: string) =>
+  Migrations.layer(Database.migrations).pipe(
+    Layer.provideMerge(Database.layer({
+      url: Redacted.make(url),
+      dataDirectory: "unused",
+      maxConnections: 3,
+      // Longer than a test holds a transaction.
+      idleMax: "1 minute"
+    }))
+  )
+
+const untilReady = Effect.repeat(Database.isReady, {
+  until: (isReady) => isReady,
+  schedule: Schedule.spaced("50 millis")
+})
+
+/** Runs an effect while a transaction has the connection of transactions. */
+const whileTransactionRuns = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const hasBegun = yield* Latch.make()
+    const mayEnd = yield* Latch.make()
+    const transaction = yield* Effect.forkChild(
+      sql.withTransaction(Effect.andThen(sql`SELECT 1`, Effect.andThen(hasBegun.open, mayEnd.await)))
+    )
+    yield* hasBegun.await
+    const result = yield* effect
+    yield* mayEnd.open
+    yield* Fiber.join(transaction)
+    return result
+  })
+
+it.live("is not ready while the connections of transactions, or of statements, are in use", () =>
+  Effect.gen(function*() {
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* untilReady
+      assert.isFalse(yield* whileTransactionRuns(sql, Database.isReady))
+      yield* untilReady
+      const reserved = Effect.andThen(sql.reserve, sql.reserve)
+      assert.isFalse(yield* Effect.scoped(Effect.andThen(reserved, Database.isReady)))
+      yield* untilReady
+    }).pipe(Effect.provide(layerPostgres(yield* TestDatabase.postgresUrl)))
+  }).pipe(Effect.scoped))
+
+it.live("is not ready while the connections of transactions hang", () =>
+  Effect.gen(function*() {
+    const proxy = yield* TcpProxy.make(yield* TestDatabase.postgresUrl)
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* untilReady
+      yield* proxy.hangNext
+      const hanging = yield* Effect.forkChild(Effect.flip(sql.withTransaction(sql`SELECT 1`)), {
+        startImmediately: true
+      })
+      assert.isFalse(yield* Database.isReady)
+      // Statements have other connections.
+      yield* sql`SELECT 1`
+      assert.strictEqual((yield* Fiber.join(hanging)).reason._tag, "ConnectionError")
+      yield* untilReady
+    }).pipe(Effect.provide(layerPostgres(proxy.url)))
+  }).pipe(Effect.scoped))
+
+it.effect("is not ready after two seconds when the database hangs, before its connections end", () =>
+  Effect.gen(function*() {
+    const proxy = yield* TcpProxy.make(yield* TestDatabase.postgresUrl)
+    yield* Effect.gen(function*() {
+      assert.isTrue(yield* Database.isReady)
+      yield* proxy.hang
+      const checking = yield* Effect.forkChild(Database.isReady, { startImmediately: true })
+      // The time after which a connection ends does not pass.
+      yield* TestClock.adjust("2 seconds")
+      assert.isFalse(yield* Fiber.join(checking))
+      yield* proxy.resume
+    }).pipe(Effect.provide(layerPostgres(proxy.url)))
+  }).pipe(Effect.scoped))
