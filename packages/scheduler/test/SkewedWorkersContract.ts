@@ -4,7 +4,6 @@ import { DatabaseTime } from "@kinora/persistence"
 import { SkewedClock, TestTime } from "@kinora/testkit"
 import { Cause, Context, Data, Duration, Effect, Layer, Option } from "effect"
 import { ids, makeWorld, stateOf } from "../src/internal/contract/world.ts"
-import type { Delay } from "../src/internal/requests.ts"
 import * as JobHandler from "../src/JobHandler.ts"
 import * as JobKind from "../src/JobKind.ts"
 import * as Scheduler from "../src/Scheduler.ts"
@@ -66,7 +65,7 @@ const startHost = Effect.fnUntraced(function*(world: World, skew: number, name =
     started,
     completed,
     failed,
-    enqueue: (command: ReturnType<World["job"]> & Delay) => onHost(scheduler.enqueue(command))
+    enqueue: (command: ReturnType<World["job"]>) => onHost(scheduler.enqueue(command))
   }
 })
 
@@ -155,7 +154,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
           const { completed, enqueue, failed, started } = yield* startHost(world, skew)
           const retried = yield* enqueue(world.job({ cap: 2, payload: { n: 0 } }))
           yield* TestTime.rest
-          const delayed = yield* enqueue({ ...world.job({ cap: 2, payload: { n: 1 } }), delay: "30 seconds" })
+          const delayed = yield* scheduler.enqueue({ ...world.job({ cap: 2, payload: { n: 1 } }), delay: "30 seconds" })
           yield* TestTime.pass("29999 millis")
           assert.deepStrictEqual(ids(started), [retried.job])
           const states = (yield* scheduler.find(ids([retried, delayed]))).map(({ state }) => state)
