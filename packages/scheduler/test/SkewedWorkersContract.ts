@@ -118,10 +118,9 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
           const scheduler = yield* Scheduler.Scheduler
           const world = yield* makeWorld
           const onOther = SkewedClock.onHost(DatabaseTime.DatabaseClock, -skew)
-          const [long, short] = yield* Effect.forEach(
-            ["1 minute", "20 seconds"] as const,
-            (timeLimit) => scheduler.enqueue(world.job({ cap: 2, timeLimit, payload: { n: endless } }))
-          )
+          const command = { cap: 2, payload: { n: endless } } as const
+          const long = yield* scheduler.enqueue(world.job({ ...command, timeLimit: "1 minute" }))
+          const short = yield* scheduler.enqueue(world.job({ ...command, timeLimit: "20 seconds" }))
           for (const _ of ["first", "second"]) {
             assert.lengthOf(yield* onOther(world.claim({ ttl: "8 seconds" })), 2)
             yield* TestTime.pass("8 seconds")
@@ -132,18 +131,18 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
           yield* TestTime.pass("3999 millis")
           assert.deepStrictEqual(failed, [])
           yield* TestTime.pass("2 seconds")
-          assert.deepStrictEqual(failed, [[short!.job, "TimeLimitExceeded"]])
+          assert.deepStrictEqual(failed, [[short.job, "TimeLimitExceeded"]])
           yield* TestTime.pass("4 seconds")
           assert.deepStrictEqual(started, [])
           yield* TestTime.pass("2 seconds")
-          assert.deepStrictEqual(started, [{ job: long!.job, epoch: 3, attempt: 3 }])
+          assert.deepStrictEqual(started, [{ job: long.job, epoch: 3, attempt: 3 }])
           yield* TestTime.pass("32 seconds")
-          assert.strictEqual(yield* stateOf(long!.job), "running")
+          assert.strictEqual(yield* stateOf(long.job), "running")
           assert.lengthOf(failed, 1)
           // The claim was between two milliseconds, and the times of a job have whole ones.
           yield* TestTime.pass("2 millis")
-          assert.deepStrictEqual(failed.slice(1), [[long!.job, "TimeLimitExceeded"]])
-          assert.deepStrictEqual(yield* scheduler.find(ids([long!, short!])), [])
+          assert.deepStrictEqual(failed.slice(1), [[long.job, "TimeLimitExceeded"]])
+          assert.deepStrictEqual(yield* scheduler.find(ids([long, short])), [])
           assert.deepStrictEqual(yield* scheduler.verify, [])
         }))
 
