@@ -58,6 +58,7 @@ class LongestWaitsFirst extends LongestFirst {
     "acceptance/test/stories/postgresSeeds4.integration.test.ts",
     "acceptance/test/stories/memory.test.ts",
     "acceptance/test/workerCrash.integration.test.ts",
+    "acceptance/test/poisonJob.integration.test.ts",
     "acceptance/test/console/pages.test.ts",
     "acceptance/test/console/pages.integration.test.ts",
     "acceptance/test/console/dialogs.test.ts",

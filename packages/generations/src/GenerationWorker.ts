@@ -188,7 +188,7 @@ const makeClaimed = Effect.gen(function*() {
     yield* Pipelining.atCommit(webhooks.publish(GenerationEvent.ofChanged(started)))
     yield* afterCommit(changes.publish(started.map(({ id }) => id)))
     const first = new Set(started.map(({ id }) => GenerationId.toUuid(id)))
-    yield* afterCommit(Metrics.started(jobs.filter(({ job }) => first.has(job)), at))
+    yield* afterCommit(Metrics.started(jobs.filter(({ job }) => first.has(job))))
   })
 })
 

@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { ScriptedGenerator } from "@kinora/generator"
-import { UnitOfWork } from "@kinora/persistence"
+import { DatabaseTime, UnitOfWork } from "@kinora/persistence"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
+import { SkewedClock } from "@kinora/testkit"
 import { Effect, Layer, Metric, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { Generations } from "../src/Generations.ts"
@@ -63,6 +64,23 @@ export const suite = <E>(name: string, services: Layer.Layer<Services, E>) => {
         })
         assert.strictEqual(yield* dropStale(100), 0)
         assert.deepStrictEqual(yield* counted, before)
+      }))
+
+    it.effect("measure the wait of a job by the clock of the database", () =>
+      Effect.gen(function*() {
+        const { create, wait } = yield* Generations
+        const control = yield* ScriptedGenerator.Control
+        const account = yield* openAccount({ credits: 16 })
+        for (const skew of [120_000, -120_000]) {
+          const { generation } = yield* create(yield* request(account, { key: `waits ${skew}` }))
+          yield* control.succeed(generation.id)
+          const waited = Effect.map(counted, (metrics) => metrics["job_wait_seconds credits in all"] ?? 0)
+          const before = yield* waited
+          yield* TestClock.adjust("30 seconds")
+          const start = SkewedClock.onHost(DatabaseTime.DatabaseClock, skew)(startWorker(1))
+          yield* Effect.scoped(Effect.andThen(start, wait(account.id, generation.id, "60 seconds")))
+          assert.strictEqual((yield* waited) - before, 30)
+        }
       }))
 
     it.effect("exclude what was rolled back", () =>

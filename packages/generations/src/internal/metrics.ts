@@ -8,11 +8,14 @@ import { subjectOf } from "./jobAddress.ts"
 export const created = (generations: Iterable<Generation>): Effect.Effect<void> =>
   Effect.forEach(generations, ({ kind, plan }) => Metric.update(createdOf({ plan, kind }), 1), { discard: true })
 
-/** Records the wait of generations that start. Call it for the first attempt of a job only. */
-export const started = (jobs: ReadonlyArray<ClaimedJob>, at: DateTime.Utc): Effect.Effect<void> =>
+/**
+ * Records the wait of generations that start. Call it for the first attempt of a job only. Both times are the database's,
+ * since the clock of this host may differ.
+ */
+export const started = (jobs: ReadonlyArray<ClaimedJob>): Effect.Effect<void> =>
   Effect.forEach(
     jobs,
-    (job) => Metric.update(waitOf({ plan: subjectOf(job).plan }), secondsBetween(job.enqueuedAt, at)),
+    (job) => Metric.update(waitOf({ plan: subjectOf(job).plan }), secondsBetween(job.enqueuedAt, job.claimedAt)),
     { discard: true }
   )
 
