@@ -80,7 +80,7 @@ it.live(
       assert.strictEqual((yield* Client.untilAvailable(read(id))).status, 200)
       // Requests of a key count towards its limit. The server can have counted the first ones in advance.
       const readWithKey = client.request(`/v1/generations/${id}`)
-      yield* Effect.repeat(readWithKey, { until: ({ status }) => status === 503 })
+      yield* Effect.repeat(readWithKey, { while: ({ status }) => status === 200 })
       for (let round = 0; round < 5; round++) {
         assertUnavailable(yield* create)
         assertUnavailable(yield* readWithKey)
