@@ -17,13 +17,17 @@ export const commitOf = (ref: string): Effect.Effect<string, BenchmarkFailure> =
     failingWith(`There is no commit ${ref}`)
   )
 
-/** The commit of this working tree, with `-dirty` if it was changed. */
-export const described: Effect.Effect<string> = Effect.suspend(() =>
-  git("describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
-).pipe(
-  Effect.map((name) => name.trim()),
-  Effect.orElseSucceed(() => "unknown")
-)
+/** Describes the commit of a working tree, with `-dirty` if anything but the stored results was changed. */
+export const describe = (directory: string): Effect.Effect<string> =>
+  Effect.gen(function*() {
+    const commit = yield* execute("git", ["rev-parse", "--short=12", "HEAD"], directory)
+    const others = [".", ...storedResults.map((path) => `:!${path}`)]
+    const changed = yield* execute("git", ["status", "--porcelain", "--", ...others], directory)
+    return `${commit.trim()}${changed === "" ? "" : dirty}`
+  }).pipe(Effect.orElseSucceed(() => "unknown"))
+
+/** Whether a description of a working tree names a commit that has all of its files. */
+export const isCommit = (described: string): boolean => described !== "unknown" && !described.endsWith(dirty)
 
 /** Checks out a commit and installs its dependencies. Returns its directory, which is removed when the scope closes. */
 export const make = Effect.fnUntraced(function*(
@@ -85,6 +89,11 @@ export const bench = (directory: string, args: ReadonlyArray<string>): Effect.Ef
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const dirty = "-dirty"
+
+/** What `--save` writes. */
+const storedResults = ["docs/reference/benchmarks.json", "docs/reference/benchmarks.md"]
 
 const outputBytesMax = 64 * 1024 ** 2
 

@@ -11,6 +11,7 @@ import {
   type Environment,
   failingWith
 } from "./Benchmark.ts"
+import type * as Callers from "./Callers.ts"
 import * as Costs from "./Costs.ts"
 import * as DownloadCallers from "./DownloadCallers.ts"
 import * as HttpCallers from "./HttpCallers.ts"
@@ -68,11 +69,11 @@ interface Downloads {
 }
 
 /** The address of the file on a server. */
-interface Place extends ServerProcess.RunningServer {
+interface Place extends Pick<ServerProcess.RunningServer, "origin" | "processorSeconds"> {
   readonly name: string
-  /** The database of the server, if it has one. */
-  readonly database?: string
   readonly path: string
+  /** The server, if it has a database. */
+  readonly server?: HttpServer
 }
 
 function contestantsFor(downloads: Effect.Effect<Downloads>): Benchmark["contestants"] {
@@ -95,21 +96,32 @@ function contestantsFor(downloads: Effect.Effect<Downloads>): Benchmark["contest
 }
 
 const contestantOf = (
-  { database, name, origin, path, processorSeconds }: Place,
+  { name, origin, path, processorSeconds, server }: Place,
   { bytes, counts, ranges, status }: Downloads,
-  { databaseSeconds, seconds, tidy }: Environment
+  environment: Environment
 ): Contestant => {
+  const { databaseSeconds, seconds, tidy } = environment
   const downloads = ranges.map((range) => ({ path, headers: range === undefined ? {} : { range } }))
+  const downloadFrom = (origin: string): Effect.Effect<Callers.Calls, BenchmarkFailure> =>
+    Effect.map(
+      DownloadCallers.download({ origin, connections, seconds, status, bytes, downloads }),
+      ({ count, round }) => ({
+        count: count * counts,
+        round: { ...round, perSecond: round.perSecond * counts }
+      })
+    )
   return {
     name,
     round: Effect.gen(function*() {
-      if (database !== undefined) yield* tidy(database)
-      const used = { databaseSeconds: database === undefined ? Effect.undefined : databaseSeconds }
+      if (server !== undefined) yield* tidy(server.database)
+      const used = { databaseSeconds: server === undefined ? Effect.undefined : databaseSeconds }
       const times = yield* Costs.start(used, processorSeconds)
-      const options = { origin, connections, seconds, status, bytes, downloads }
-      const { count, round } = yield* DownloadCallers.download(options)
-      return { ...round, perSecond: round.perSecond * counts, ...yield* times(count * counts) }
-    })
+      const { count, round } = yield* downloadFrom(origin)
+      return { ...round, ...yield* times(count) }
+    }),
+    ...server === undefined
+      ? {}
+      : { counted: Costs.counted(server, environment, { warmUp: downloadFrom, send: downloadFrom }) }
   }
 }
 
@@ -149,7 +161,8 @@ const makeResult = Effect.fnUntraced(function*(server: HttpServer) {
   const { output } = yield* ask(200, { method: "GET", path: `/v1/generations/${id}?wait=60` })
   if (output === null) return yield* new BenchmarkFailure({ what: "The result was not created in time" })
   const { pathname, search } = new URL(output.url)
-  const place: Place = { ...server, path: pathname + search }
+  const { name, processorSeconds } = server
+  const place: Place = { name, origin, processorSeconds, path: pathname + search, server }
   return place
 })
 

@@ -8,15 +8,29 @@ import { type Environment, failingWith } from "./Benchmark.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 import { filler, type WebhookSender } from "./WebhookSender.ts"
 
-/** Creates the sender. */
-export const make = Effect.fnUntraced(function*({ database }: Environment) {
+/** Creates the sender. It sends the data of events as they were published. */
+export const make = (environment: Environment) => makeWith(environment, "kinora", {})
+
+/** Creates a sender that makes the data on the first send and stores them, as the service does with jobs. */
+export const makeCompleting = (environment: Environment) =>
+  makeWith(environment, "kinora, data made on the first send", { complete: ({ data }) => Effect.succeed(data) })
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+const makeWith = Effect.fnUntraced(function*(
+  { database }: Environment,
+  name: string,
+  options: Pick<DeliveryWorker.HttpWorkerOptions, "complete">
+) {
   const url = yield* database
   const services = yield* Layer.build(layer(url)).pipe(failingWith("Webhooks do not start"))
   const provided = <A, E, R extends Services>(effect: Effect.Effect<A, E, R>) =>
     effect.pipe(Effect.provideContext(services), failingWith("Webhooks failed"))
 
   const sender: WebhookSender = {
-    name: "kinora",
+    name,
     database: url,
     perSecond: 2_000,
     empty: PostgresServer.truncate(
@@ -40,7 +54,7 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
         data: { n, filler }
       }))))
     }, provided),
-    send: DeliveryWorker.make({ makeSigner: Crypto.makeWebhookSigner }).pipe(
+    send: DeliveryWorker.make({ makeSigner: Crypto.makeWebhookSigner, ...options }).pipe(
       Effect.asVoid,
       Effect.provideContext(services)
     ),
@@ -48,10 +62,6 @@ export const make = Effect.fnUntraced(function*({ database }: Environment) {
   }
   return sender
 })
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
 
 const accountOf = (endpoint: number): string => `account-${endpoint}`
 

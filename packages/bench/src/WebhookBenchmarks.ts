@@ -85,17 +85,13 @@ const makeReceiver: Effect.Effect<Receiver, BenchmarkFailure, Scope.Scope> = Eff
 
 const Arrivals = Schema.Array(Schema.Tuple([Schema.Int, Schema.Number]))
 
-const makeSenders = (environment: Environment) =>
-  Effect.forEach(
-    [KinoraWebhooks.make, GraphileWebhooks.makeTuned, GraphileWebhooks.makeDefault],
-    (make) => make(environment)
-  )
+const makers = [KinoraWebhooks.make, GraphileWebhooks.makeTuned, GraphileWebhooks.makeDefault]
 
 function ofSenders(round: RoundOfSender): Benchmark["contestants"] {
   return Effect.fnUntraced(function*(environment) {
     const receiver = yield* makeReceiver
-    const senders = yield* makeSenders(environment)
-    return senders.map((sender) => ({ name: sender.name, round: round(sender, receiver, environment) }))
+    const made = yield* Effect.forEach([...makers, KinoraWebhooks.makeCompleting], (make) => make(environment))
+    return made.map((sender) => ({ name: sender.name, round: round(sender, receiver, environment) }))
   })
 }
 
@@ -103,8 +99,8 @@ function ofSenders(round: RoundOfSender): Benchmark["contestants"] {
 function isolation(environment: Environment) {
   return Effect.gen(function*() {
     const receiver = yield* makeReceiver
-    const senders = yield* makeSenders(environment)
-    return senders.flatMap((sender): ReadonlyArray<Contestant> => [
+    const made = yield* Effect.forEach(makers, (make) => make(environment))
+    return made.flatMap((sender): ReadonlyArray<Contestant> => [
       { name: `${sender.name}, beside it`, round: latency(backlogOf(environment))(sender, receiver, environment) },
       { name: `${sender.name}, alone`, round: latency(0)(sender, receiver, environment) }
     ])

@@ -98,7 +98,7 @@ const report = Effect.fnUntraced(function*(
   const conditions = {
     machine: Machine.description(),
     load: Machine.load(),
-    commit: yield* Checkout.described,
+    commit: yield* Checkout.describe(Checkout.root),
     day: DateTime.formatIsoDateUtc(yield* DateTime.now),
     postgres: server.description,
     versions: versions(),
@@ -126,6 +126,13 @@ const bench = Command.make(
       if (save && Option.isSome(compare)) {
         return yield* new BenchmarkFailure({
           what: "--save stores the results of one run of this working tree, so it cannot be combined with --compare"
+        })
+      }
+      const tree = yield* Checkout.describe(Checkout.root)
+      if (save && !Checkout.isCommit(tree)) {
+        return yield* new BenchmarkFailure({
+          what:
+            `--save names the commit that was measured, and this working tree (${tree}) has changes: commit them first`
         })
       }
       const commit = yield* Effect.transposeOption(Option.map(compare, Checkout.commitOf))
