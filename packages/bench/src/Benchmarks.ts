@@ -11,6 +11,7 @@ import * as NeighbourBenchmarks from "./NeighbourBenchmarks.ts"
 import * as ProcessesBenchmarks from "./ProcessesBenchmarks.ts"
 import * as QueueBenchmarks from "./QueueBenchmarks.ts"
 import * as SizeBenchmarks from "./SizeBenchmarks.ts"
+import * as WaitingBenchmarks from "./WaitingBenchmarks.ts"
 import * as WebhookBenchmarks from "./WebhookBenchmarks.ts"
 
 /** A benchmark of a group. */
@@ -22,6 +23,7 @@ export interface GroupedBenchmark extends Benchmark {
 /** All benchmarks. */
 export const benchmarks: ReadonlyArray<GroupedBenchmark> = Object.entries({
   http: HttpBenchmarks.benchmarks,
+  waiting: WaitingBenchmarks.benchmarks,
   processes: ProcessesBenchmarks.benchmarks,
   downloads: ContentBenchmarks.benchmarks,
   jobs: QueueBenchmarks.benchmarks,

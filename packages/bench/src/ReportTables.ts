@@ -84,6 +84,7 @@ export const countOf = (value: number): string =>
 /** Titles of groups, by their name on the command line. */
 const titles: Readonly<Record<string, string>> = {
   http: "HTTP API",
+  waiting: "Waiting calls",
   processes: "Processes",
   downloads: "Downloads",
   jobs: "Jobs",

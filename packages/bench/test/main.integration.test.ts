@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 
 const names =
-  ("create get replay image content ranges claim blocked caps start charge limit-1-32 webhooks webhooks-isolation " +
+  ("create get replay image waiting content ranges claim blocked caps start charge limit-1-32 webhooks webhooks-isolation " +
     "size-list-filtered size-claim boot-again neighbours-lock").split(" ")
 
 const main = join(import.meta.dirname, "../src/main.ts")
@@ -41,8 +41,10 @@ it.live("the command runs the named benchmarks", () =>
       assert.strictEqual(rounds.length, 1, name)
       // A receiver that never responds blocks a queue shared by all receivers, which this benchmark shows.
       const isStopped = name.startsWith("graphile-worker") && name.endsWith(", beside it")
+      // A server without work can use less processor time than the system reports.
+      const isIdle = name.endsWith("wait") || name.endsWith("waits")
       for (const { perSecond = 0, readySeconds = 0 } of rounds) {
-        if (!isStopped) assert.isAbove(perSecond + readySeconds, 0, name)
+        if (!isStopped && !isIdle) assert.isAbove(perSecond + readySeconds, 0, name)
       }
     }
   }), 1_200_000)
