@@ -3,6 +3,7 @@
  *
  * It is the part of `ApiKeys` without `verify`, for packages with a `Verification` of their own.
  */
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { DateTime, type Duration, Effect, Option } from "effect"
@@ -89,9 +90,8 @@ export const make = Effect.fnUntraced(function*(
     rename: Effect.fn("ApiKeys.rename")(function*(owner: string, id: ApiKey.KeyId, name: string) {
       yield* validOwner(owner)
       yield* validName(name)
-      yield* store.lockOwner(owner)
-      const record = yield* findActive(owner, id)
-      yield* store.saveName(id, name)
+      const [, record] = yield* Pipelining.both(store.lockOwner(owner), findActive(owner, id))
+      yield* Pipelining.atCommit(store.saveName(id, name))
       yield* evict({ id })
       return { ...record, name }
     }, atomically),

@@ -7,12 +7,12 @@ import { SecureRandom } from "effect/crypto"
 import * as SqlPaymentStore from "../src/SqlPaymentStore.ts"
 import { makeHost, outcomeOf, urls } from "./Hosts.ts"
 
-/** Upper bounds, `BEGIN` and `COMMIT` included. Locks of a unit wait for the client in each round trip. */
+/** `BEGIN` and `COMMIT` included. All that follows the lock and what is read under it leaves in one network write. */
 const bounds = {
-  reserve: { statements: 5, roundTrips: 2 },
-  start: { statements: 1, roundTrips: 1 },
-  settle: { statements: 5, roundTrips: 2 },
-  settleAgain: { statements: 4, roundTrips: 2 }
+  reserve: { statements: 5, roundTrips: 2, writesAfterLock: 1, writesAfterRead: 1 },
+  start: { statements: 1, roundTrips: 1, writesAfterLock: 0, writesAfterRead: 0 },
+  settle: { statements: 5, roundTrips: 2, writesAfterLock: 1, writesAfterRead: 1 },
+  settleAgain: { statements: 4, roundTrips: 2, writesAfterLock: 1, writesAfterRead: 1 }
 }
 
 it.live("operations send no more statements than these, and wait for no more responses", () =>

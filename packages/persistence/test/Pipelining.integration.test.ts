@@ -20,14 +20,24 @@ it.live("a read, a decision and writes cost two round trips", () =>
       const unit = (key: string) =>
         Effect.all([lock(key), writeAtCommit(`${key}1`, 1), writeAtCommit(`${key}2`, 2)]).pipe(atomically)
       yield* unit("a")
-      assert.deepStrictEqual(yield* costOf(unit("b")), { statements: 5, roundTrips: 2 })
-      // Without `atCommit`, and the first statement writes, which may not go with a `BEGIN` that fails.
-      assert.deepStrictEqual(yield* costOf(atomically(write("c", 1))), { statements: 3, roundTrips: 3 })
-      assert.deepStrictEqual(yield* costOf(atomically(writeAtCommit("d", 1))), { statements: 3, roundTrips: 2 })
-      const reads = Pipelining.both(lock("a1"), Pipelining.both(lock("a2"), lock("b1")))
-      assert.deepStrictEqual(yield* costOf(atomically(reads)), { statements: 5, roundTrips: 2 })
-      assert.deepStrictEqual(yield* costOf(atomically(insertBegun("e", 1))), { statements: 3, roundTrips: 2 })
-      assert.deepStrictEqual(yield* costOf(atomically(Effect.void)), { statements: 0, roundTrips: 0 })
+      const costs = {
+        unit: yield* costOf(unit("b")),
+        // Without `atCommit`, and the first statement writes, which may not go with a `BEGIN` that fails.
+        write: yield* costOf(atomically(write("c", 1))),
+        writeAtCommit: yield* costOf(atomically(writeAtCommit("d", 1))),
+        reads: yield* costOf(atomically(Pipelining.both(lock("a1"), Pipelining.both(lock("a2"), lock("b1"))))),
+        insertBegun: yield* costOf(atomically(insertBegun("e", 1))),
+        nothing: yield* costOf(atomically(Effect.void))
+      }
+      assert.deepStrictEqual(costs, {
+        unit: { statements: 5, roundTrips: 2, writesAfterLock: 1, writesAfterRead: 1 },
+        // Nothing is read, so all network writes count.
+        write: { statements: 3, roundTrips: 3, writesAfterLock: 1, writesAfterRead: 3 },
+        writeAtCommit: { statements: 3, roundTrips: 2, writesAfterLock: 0, writesAfterRead: 2 },
+        reads: { statements: 5, roundTrips: 2, writesAfterLock: 1, writesAfterRead: 1 },
+        insertBegun: { statements: 3, roundTrips: 2, writesAfterLock: 1, writesAfterRead: 1 },
+        nothing: { statements: 0, roundTrips: 0, writesAfterLock: 0, writesAfterRead: 0 }
+      })
       assert.deepStrictEqual(yield* keys, ["a1", "a2", "b1", "b2", "c", "d", "e"])
     }).pipe(Effect.provide(over(database)))
   }).pipe(Effect.scoped))

@@ -9,15 +9,15 @@ import { Scheduler } from "../src/Scheduler.ts"
 import { Wakeup } from "../src/Wakeup.ts"
 import { over } from "./Fixture.ts"
 
-/** Upper bounds, `BEGIN` and `COMMIT` included. Locks of a unit wait for the client in each round trip. */
+/** `BEGIN` and `COMMIT` included. Transactions wait for each statement, as those of drivers that do not pipeline. */
 const bounds = {
-  enqueue: { statements: 4, roundTrips: 4 },
-  enqueueLeased: { statements: 1, roundTrips: 1 },
-  settle: { statements: 1, roundTrips: 1 },
+  enqueue: { statements: 4, roundTrips: 4, writesAfterLock: 2, writesAfterRead: 1 },
+  enqueueLeased: { statements: 1, roundTrips: 1, writesAfterLock: 0, writesAfterRead: 0 },
+  settle: { statements: 1, roundTrips: 1, writesAfterLock: 0, writesAfterRead: 0 },
   // Looks for a lane without waiting jobs first.
-  settleAndPromote: { statements: 7, roundTrips: 7 },
-  settleAndClaim: { statements: 1, roundTrips: 1 },
-  cancel: { statements: 6, roundTrips: 6 }
+  settleAndPromote: { statements: 7, roundTrips: 7, writesAfterLock: 4, writesAfterRead: 1 },
+  settleAndClaim: { statements: 1, roundTrips: 1, writesAfterLock: 0, writesAfterRead: 0 },
+  cancel: { statements: 6, roundTrips: 6, writesAfterLock: 3, writesAfterRead: 1 }
 }
 
 it.live("operations send no more statements than these, and wait for no more responses", () =>
@@ -59,13 +59,48 @@ it.live("operations send no more statements than these, and wait for no more res
     assert.deepStrictEqual(costs, bounds)
   }).pipe(Effect.scoped))
 
+/** One statement without a transaction, of which the server releases the locks by itself. */
+const statement = { statements: 1, roundTrips: 1, writesAfterLock: 0, writesAfterRead: 0 }
+
+it.live("workers claim, release, store checkpoints, and renew leases in one statement each", () =>
+  Effect.gen(function*() {
+    const { costOf, database } = yield* RoundTrips.make
+    const costs = yield* Effect.gen(function*() {
+      const scheduler = yield* Scheduler
+      const { job, kind } = yield* makeWorld
+      const lease = yield* takeLease("1 minute")
+      yield* Effect.forEach([1, 2], () => scheduler.enqueue(job({ cap: 2 })))
+      const claim = scheduler.claim({ lease, worker: "test", kinds: [kind.name], limit: 1 })
+      const [running] = yield* claim
+      const { epoch, job: id } = running!
+      return {
+        claim: yield* costOf(claim),
+        renewLease: yield* costOf(scheduler.renewLease({ lease, kinds: [kind.name], ttl: "1 minute" })),
+        isDrained: yield* costOf(scheduler.isDrained(lease)),
+        checkpoint: yield* costOf(scheduler.checkpoint({ job: id, epoch, checkpoint: 1 })),
+        release: yield* costOf(scheduler.release([{ job: id, epoch }]))
+      }
+    }).pipe(Effect.provide(over(database)))
+    assert.deepStrictEqual(costs, {
+      claim: statement,
+      renewLease: statement,
+      isDrained: statement,
+      checkpoint: statement,
+      release: statement
+    })
+  }).pipe(Effect.scoped))
+
 /** With transactions that pipeline, as in the service. */
 const pipelinedBounds = {
   // A job that waits for a slot.
-  enqueue: { statements: 4, roundTrips: 2 },
-  claimInUnit: { statements: 3, roundTrips: 2 },
-  // Looks for a lane without waiting jobs first, and awaits the promoted ones.
-  settleAndPromote: { statements: 7, roundTrips: 5 }
+  enqueue: { statements: 4, roundTrips: 2, writesAfterLock: 1, writesAfterRead: 1 },
+  claimInUnit: { statements: 3, roundTrips: 2, writesAfterLock: 1, writesAfterRead: 1 },
+  // Looks for a lane without waiting jobs first. Awaits the promoted jobs, since its caller writes rows for them.
+  settleAndPromote: { statements: 7, roundTrips: 4, writesAfterLock: 2, writesAfterRead: 1 },
+  // Finds the lane of the job first.
+  cancel: { statements: 6, roundTrips: 3, writesAfterLock: 1, writesAfterRead: 1 },
+  lowerCap: { statements: 4, roundTrips: 2, writesAfterLock: 1, writesAfterRead: 1 },
+  raiseCap: { statements: 5, roundTrips: 3, writesAfterLock: 2, writesAfterRead: 1 }
 }
 
 it.live("in units that pipeline, the first and the last statements go together", () =>
@@ -83,7 +118,16 @@ it.live("in units that pipeline, the first and the last statements go together",
       const claimInUnit = yield* costOf(atomically(claim))
       const [running] = yield* scheduler.find([first.job])
       assert.strictEqual(running?.state, "running")
-      return { enqueue, claimInUnit, settleAndPromote: yield* costOf(scheduler.settle(running!)) }
+      const settleAndPromote = yield* costOf(scheduler.settle(running!))
+      const [, waiting] = [yield* scheduler.enqueue(job({ cap: 1 })), yield* scheduler.enqueue(job({ cap: 1 }))]
+      return {
+        enqueue,
+        claimInUnit,
+        settleAndPromote,
+        cancel: yield* costOf(scheduler.cancel(waiting.job)),
+        lowerCap: yield* costOf(scheduler.setCap(job({ cap: 0 }))),
+        raiseCap: yield* costOf(scheduler.setCap(job({ cap: 2 })))
+      }
     }).pipe(Effect.provide(over(database)))
     assert.deepStrictEqual(costs, pipelinedBounds)
   }).pipe(Effect.scoped))

@@ -8,20 +8,23 @@ import { SqlClient } from "effect/sql"
 import * as SqlSessionStore from "../src/SqlSessionStore.ts"
 import { browser, makeHost, memberOf } from "./Hosts.ts"
 
-/** Upper bounds, `BEGIN` and `COMMIT` included. Locks of a unit wait for the client in each round trip. */
+/** `BEGIN` and `COMMIT` included. */
 const bounds = {
-  createCode: { statements: 5, roundTrips: 3 },
-  redeem: { statements: 7, roundTrips: 5 },
-  start: { statements: 5, roundTrips: 3 },
+  // Awaits the times of the inserted row, which are those of the database.
+  createCode: { statements: 5, roundTrips: 3, writesAfterLock: 2, writesAfterRead: 1 },
+  // Awaits the code, which names the subject to lock, and the times of the session.
+  redeem: { statements: 7, roundTrips: 4, writesAfterLock: 3, writesAfterRead: 1 },
+  // Awaits the times of the session.
+  start: { statements: 5, roundTrips: 3, writesAfterLock: 2, writesAfterRead: 1 },
   // Ends the replaced session, and the one that was not used for the longest time.
-  startInPlace: { statements: 7, roundTrips: 3 },
-  authenticate: { statements: 1, roundTrips: 1 },
+  startInPlace: { statements: 7, roundTrips: 3, writesAfterLock: 2, writesAfterRead: 1 },
+  authenticate: { statements: 1, roundTrips: 1, writesAfterLock: 0, writesAfterRead: 0 },
   // Records the use.
-  authenticateLater: { statements: 2, roundTrips: 2 },
-  end: { statements: 4, roundTrips: 2 },
-  signOut: { statements: 4, roundTrips: 2 },
-  endOthers: { statements: 4, roundTrips: 3 },
-  endAll: { statements: 5, roundTrips: 3 }
+  authenticateLater: { statements: 2, roundTrips: 2, writesAfterLock: 0, writesAfterRead: 0 },
+  end: { statements: 4, roundTrips: 2, writesAfterLock: 0, writesAfterRead: 1 },
+  signOut: { statements: 4, roundTrips: 2, writesAfterLock: 0, writesAfterRead: 1 },
+  endOthers: { statements: 4, roundTrips: 3, writesAfterLock: 1, writesAfterRead: 1 },
+  endAll: { statements: 5, roundTrips: 3, writesAfterLock: 1, writesAfterRead: 1 }
 }
 
 it.live("operations send no more statements than these, and wait for no more responses", () =>

@@ -1,6 +1,7 @@
 /** Counts what a client sends to Postgres, on the connections of its pool. */
 import { Effect, Redacted } from "effect"
 import * as PostgresSocket from "./internal/postgresSocket.ts"
+import * as Transactions from "./internal/transactionWrites.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
 /** Costs of an operation. `BEGIN` and `COMMIT` are statements. */
@@ -8,6 +9,19 @@ export interface Cost {
   readonly statements: number
   /** Number of times that the client waited for a response. */
   readonly roundTrips: number
+  /**
+   * How often the locks of a transaction waited for the client: its round trips after the one with its first statement that locks
+   * or writes rows. 1 if everything that follows the first lock is sent together with `COMMIT`. 0 if a statement runs without a
+   * transaction, since the server ends it by itself. If there are several transactions, that of the one with the most.
+   */
+  readonly writesAfterLock: number
+  /**
+   * Network writes of a transaction after the one with its last read, which is a statement that returns rows, unless it is sent
+   * together with `COMMIT`. 1 if all that follows the last read is sent in one network write, so that no lock waits for a client
+   * that is suspended after it. Without a read, all network writes of the transaction. 0 without a transaction. If there are
+   * several, that of the one with the most.
+   */
+  readonly writesAfterRead: number
 }
 
 /**
@@ -17,7 +31,7 @@ export interface Cost {
 export const makeWith = Effect.fnUntraced(function*(pipeline?: TestDatabase.Pipeline) {
   const url = yield* TestDatabase.postgresUrl
   const { hostname, port } = new URL(url)
-  const total = { statements: 0, roundTrips: 0 }
+  const total: Total = { ...none }
   const database = TestDatabase.connected({
     url: Redacted.make(url),
     maxConnections: 4,
@@ -26,11 +40,8 @@ export const makeWith = Effect.fnUntraced(function*(pipeline?: TestDatabase.Pipe
 
   const costOf = <A, E, R>(operation: Effect.Effect<A, E, R>): Effect.Effect<Cost, E, R> =>
     Effect.suspend(() => {
-      const before = { ...total }
-      return Effect.map(operation, (): Cost => ({
-        statements: total.statements - before.statements,
-        roundTrips: total.roundTrips - before.roundTrips
-      }))
+      Object.assign(total, none)
+      return Effect.map(operation, (): Cost => ({ ...total }))
     })
 
   return { database, costOf }
@@ -43,19 +54,30 @@ export const make = makeWith()
 // internal
 // -----------------------------------------------------------------------------
 
+type Total = { -readonly [Key in keyof Cost]: Cost[Key] }
+
+const none: Cost = { statements: 0, roundTrips: 0, writesAfterLock: 0, writesAfterRead: 0 }
+
 /**
  * Opens a connection that counts the messages that execute a statement, and the writes that follow a response. Responses
  * arrive together, when the server has responded to all that was sent and the client is idle. Otherwise a client that
  * waits for several responses would send after each of them, as often as the machine is slow.
  */
-const counted = (host: string, port: number, total: { statements: number; roundTrips: number }) => {
+const counted = (host: string, port: number, total: Total) => {
   let isWaiting = false
   let hasStarted = false
   let open = 0
   const held: Array<Uint8Array> = []
+  const statementsIn = PostgresSocket.readStatements()
+  const observe = Transactions.observe(({ writesAfterLock, writesAfterRead }) => {
+    total.writesAfterLock = Math.max(total.writesAfterLock, writesAfterLock)
+    total.writesAfterRead = Math.max(total.writesAfterRead, writesAfterRead)
+  })
   const socket = PostgresSocket.connect(host, port, {
     sent: (frame) => {
-      for (const type of PostgresSocket.typesIn(frame)) if (type === execute) total.statements++
+      const statements = statementsIn(frame)
+      total.statements += statements.length
+      observe(statements, !isWaiting)
       open += PostgresSocket.cyclesIn(frame)
       if (!isWaiting) total.roundTrips++
       isWaiting = true
@@ -90,5 +112,3 @@ const idleTurns = 16
 const afterTurns = (turns: number, run: () => void): void => {
   setImmediate(turns === 1 ? run : () => afterTurns(turns - 1, run))
 }
-
-const execute = "E".charCodeAt(0)

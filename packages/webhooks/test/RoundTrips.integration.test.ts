@@ -9,13 +9,13 @@ import * as Claims from "../src/internal/worker/Claims.ts"
 import { WebhookStore } from "../src/WebhookStore.ts"
 import { over } from "./Fixture.ts"
 
-/** `BEGIN` and `COMMIT` included. */
+/** `BEGIN` and `COMMIT` included. A statement without a transaction releases its locks by itself. */
 const bounds = {
-  publish: { statements: 1, roundTrips: 1 },
-  claim: { statements: 1, roundTrips: 1 },
+  publish: { statements: 1, roundTrips: 1, writesAfterLock: 0, writesAfterRead: 0 },
+  claim: { statements: 1, roundTrips: 1, writesAfterLock: 0, writesAfterRead: 0 },
   // The unit stores the bodies.
-  claimWithBodies: { statements: 4, roundTrips: 4 },
-  settle: { statements: 1, roundTrips: 1 }
+  claimWithBodies: { statements: 4, roundTrips: 4, writesAfterLock: 2, writesAfterRead: 2 },
+  settle: { statements: 1, roundTrips: 1, writesAfterLock: 0, writesAfterRead: 0 }
 }
 
 const clients = [
@@ -23,7 +23,7 @@ const clients = [
   // The claim goes with BEGIN, and the bodies with the commit.
   [" of a client that pipelines", RoundTrips.makeWith(Pipelining.over), {
     ...bounds,
-    claimWithBodies: { statements: 4, roundTrips: 2 }
+    claimWithBodies: { statements: 4, roundTrips: 2, writesAfterLock: 1, writesAfterRead: 1 }
   }]
 ] as const
 

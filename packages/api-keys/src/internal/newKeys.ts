@@ -1,4 +1,5 @@
 /** Creating and rolling keys. */
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import { UnitOfWork } from "@kinora/persistence/UnitOfWork"
 import { DateTime, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -27,6 +28,7 @@ export const makeNewKeys = Effect.fnUntraced(function*(
   const { atomically } = yield* UnitOfWork
   const insert = yield* makeInsert(prefix)
   const findActive = makeFindActive(store)
+  const countActive = (owner: string) => Effect.flatMap(DateTime.now, (at) => store.countKeys(owner, at))
 
   return {
     create: Effect.fn("ApiKeys.create")(
@@ -41,8 +43,11 @@ export const makeNewKeys = Effect.fnUntraced(function*(
         if (metadataProblem !== undefined) {
           return yield* refuse(new Errors.MetadataInvalid({ problem: metadataProblem }))
         }
-        yield* store.lockOwner(owner)
-        return yield* insert({ owner, name, terms: allTerms, metadata: copyOf(metadata), createdBy }, keysMax)
+        const [, active] = yield* Pipelining.both(store.lockOwner(owner), countActive(owner))
+        return yield* insert(
+          { owner, name, terms: allTerms, metadata: copyOf(metadata), createdBy },
+          { active, activeMax: keysMax }
+        )
       },
       atomically
     ),
@@ -50,18 +55,23 @@ export const makeNewKeys = Effect.fnUntraced(function*(
     roll: Effect.fn("ApiKeys.roll")(function*({ createdBy = null, id, overlap, owner }: RollOptions) {
       yield* validOwner(owner)
       yield* validAuthor(createdBy)
-      yield* store.lockOwner(owner)
-      const { line, metadata, name, terms } = yield* findActive(owner, id)
+      const [, [{ line, metadata, name, terms }, active]] = yield* Pipelining.both(
+        store.lockOwner(owner),
+        Pipelining.both(findActive(owner, id), countActive(owner))
+      )
       const until = DateTime.addDuration(yield* DateTime.now, overlap)
       if (!DateTime.isLessThanOrEqualTo(until, KeyTerms.expiresAtMax)) {
         return yield* refuse(new Errors.TermsInvalid({ problem: "The overlap must end before the year 10000." }))
       }
       // An owner with `keysMax` keys can roll each of them.
-      const rolled = yield* insert({ owner, name, terms, metadata, line, createdBy }, 2 * keysMax)
-      yield* store.saveExpiry(
+      const rolled = yield* insert(
+        { owner, name, terms, metadata, line, createdBy },
+        { active, activeMax: 2 * keysMax }
+      )
+      yield* Pipelining.atCommit(store.saveExpiry(
         id,
         Option.match(terms.expiresAt, { onNone: () => until, onSome: (end) => DateTime.min(end, until) })
-      )
+      ))
       yield* evict({ id })
       return rolled
     }, atomically)
@@ -76,8 +86,8 @@ export const makeNewKeys = Effect.fnUntraced(function*(
 const copyOf = (metadata: ApiKey.Metadata): ApiKey.Metadata => JSON.parse(JSON.stringify(metadata))
 
 /**
- * Makes a function that makes a key and inserts its record, unless the owner, which is locked, has `activeMax` active
- * keys. Without a `line`, the key begins one.
+ * Makes a function that makes a key and inserts its record, unless the `active` keys of the owner, which is locked, are as many
+ * as it can have. Without a `line`, the key begins one.
  */
 const makeInsert = Effect.fnUntraced(function*(prefix: string) {
   const store = yield* ApiKeyStore
@@ -89,12 +99,10 @@ const makeInsert = Effect.fnUntraced(function*(prefix: string) {
       named:
         & Pick<ApiKey.ApiKey, "createdBy" | "metadata" | "name" | "owner" | "terms">
         & Partial<Pick<ApiKey.ApiKey, "line">>,
-      activeMax: number
+      { active, activeMax }: { readonly active: number; readonly activeMax: number }
     ) {
-      const { owner } = named
-      const createdAt = yield* DateTime.now
-      if ((yield* store.countKeys(owner, createdAt)) >= activeMax) {
-        return yield* refuse(new Errors.TooManyKeys({ owner, keysMax: activeMax }))
+      if (active >= activeMax) {
+        return yield* refuse(new Errors.TooManyKeys({ owner: named.owner, keysMax: activeMax }))
       }
       const key = yield* token.make
       const id = yield* ApiKey.KeyId.make
@@ -103,11 +111,11 @@ const makeInsert = Effect.fnUntraced(function*(prefix: string) {
         ...named,
         id,
         prefix: token.prefix(key),
-        createdAt,
+        createdAt: yield* DateTime.now,
         lastUsedAt: Option.none(),
         revokedAt: Option.none()
       }
-      yield* store.insertKey(record, token.hash(key))
+      yield* Pipelining.atCommit(store.insertKey(record, token.hash(key)))
       return { record, key }
     },
     Effect.provideService(SecureRandom.SecureRandom, random)

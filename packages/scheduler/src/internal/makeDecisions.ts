@@ -50,7 +50,7 @@ export const makeDecisions = Effect.fnUntraced(function*(defaults: Loaded.Enqueu
   const setCap = Effect.fn("Scheduler.setCap")(
     function*(command: CapCommand) {
       const lanes = yield* load({ lanes: [command] })
-      return yield* save(Loaded.setCap(lanes, command))
+      return yield* Pipelining.atCommit(save(Loaded.setCap(lanes, command)))
     },
     atomically
   )

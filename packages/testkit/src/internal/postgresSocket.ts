@@ -25,13 +25,25 @@ export const connect = (host: string, port: number, observer: Observer): Postgre
   return Object.assign(socket, { write })
 }
 
-/** Returns the types of the messages of a write. The first write of a connection has no type, for which this returns 0. */
-export const typesIn = function*(frame: Uint8Array): Generator<number> {
-  const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength)
-  for (let at = 0; at + 5 <= frame.length;) {
-    yield frame[at]!
-    if (frame[at] === 0) return
-    at += 1 + view.getUint32(at + 1)
+/** Creates a function that returns the statements that each write of a connection executes, in order. */
+export const readStatements = () => {
+  const prepared = new Map<string, string>()
+  let bound = ""
+  return (frame: Uint8Array): ReadonlyArray<string> => {
+    const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength)
+    const executed: Array<string> = []
+    for (const at of messagesIn(frame)) {
+      const type = bytes[at]
+      if (type === execute) executed.push(prepared.get(bound) ?? "")
+      if (type !== parse && type !== bind) continue
+      // Both begin with two texts: the name and the statement, or the portal and the name.
+      const first = at + headerBytes
+      const middle = bytes.indexOf(0, first)
+      const second = bytes.toString("utf8", middle + 1, bytes.indexOf(0, middle + 1))
+      if (type === parse) prepared.set(bytes.toString("utf8", first, middle), second)
+      else bound = second
+    }
+    return executed
   }
 }
 
@@ -41,7 +53,8 @@ export const typesIn = function*(frame: Uint8Array): Generator<number> {
  */
 export const cyclesIn = (frame: Uint8Array): number => {
   let count = 0
-  for (const type of typesIn(frame)) {
+  for (const at of messagesIn(frame)) {
+    const type = frame[at]
     if (type === sync || type === query || (type === 0 && !isCancellation(frame))) count++
   }
   return count
@@ -75,7 +88,20 @@ export const countCycles = (ended: (cycles: number) => void) => {
 // internal
 // -----------------------------------------------------------------------------
 
-const [sync, query, readyForQuery] = [0x53, 0x51, 0x5a]
+const [parse, bind, execute, sync, query, readyForQuery] = [0x50, 0x42, 0x45, 0x53, 0x51, 0x5a]
+
+/** The type of a message, and its length. */
+const headerBytes = 5
+
+/** Returns the positions of the messages of a write. The first write of a connection is one whose type is missing: its first byte is 0. */
+const messagesIn = function*(frame: Uint8Array): Generator<number> {
+  const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength)
+  for (let at = 0; at + headerBytes <= frame.length;) {
+    yield at
+    if (frame[at] === 0) return
+    at += 1 + view.getUint32(at + 1)
+  }
+}
 
 const cancelRequest = 80_877_102
 

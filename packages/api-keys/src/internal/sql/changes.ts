@@ -1,4 +1,5 @@
 /** Statements that lock and write keys. */
+import * as Pipelining from "@kinora/persistence/Pipelining"
 import * as Rows from "@kinora/persistence/Rows"
 import type { Statements } from "@kinora/persistence/SqlStore"
 import { DateTime, Effect, Schema } from "effect"
@@ -16,23 +17,27 @@ export const changes = (
   const count = Effect.map((rows: ReadonlyArray<unknown>) => rows.length)
   return {
     insertKey: (sql, key, hash) =>
-      sql`INSERT INTO ${sql.literal(name)} ${Rows.unnest([{ key, hash }], columns)}`.pipe(Effect.asVoid),
+      Pipelining.write(sql, sql`INSERT INTO ${sql.literal(name)} ${Rows.unnest([{ key, hash }], columns)}`),
 
     saveExpiry: (sql, key, expiresAt) =>
-      sql`
-        UPDATE ${sql.literal(name)} SET expires_at = ${DateTime.toDate(expiresAt)} WHERE id = ${KeyId.toUuid(key)}
-      `.pipe(Effect.asVoid),
+      Pipelining.write(
+        sql,
+        sql`
+          UPDATE ${sql.literal(name)} SET expires_at = ${DateTime.toDate(expiresAt)} WHERE id = ${KeyId.toUuid(key)}
+        `
+      ),
 
     saveName: (sql, key, text) =>
-      sql`UPDATE ${sql.literal(name)} SET name = ${text} WHERE id = ${KeyId.toUuid(key)}`.pipe(Effect.asVoid),
+      Pipelining.write(sql, sql`UPDATE ${sql.literal(name)} SET name = ${text} WHERE id = ${KeyId.toUuid(key)}`),
 
     // A revoked key does not change.
     revokeKey: (sql, owner, key, at) =>
-      sql`
+      Effect.flatMap(Pipelining.begun(sql), (begun) =>
+        sql`
         UPDATE ${sql.literal(name)} AS key SET revoked_at = coalesce(key.revoked_at, ${DateTime.toDate(at)})
-        WHERE key.id = ${KeyId.toUuid(key)} AND key.${sql.literal(column)} = ${toColumn(owner)}
+        WHERE key.id = ${KeyId.toUuid(key)} AND key.${sql.literal(column)} = ${toColumn(owner)} AND ${begun}
         RETURNING ${keyColumns(sql, table)}
-      `.pipe(decodeKeys, Rows.first(toKey(table))),
+      `).pipe(decodeKeys, Rows.first(toKey(table))),
 
     revokeKeys: (sql, owner, at) =>
       sql`

@@ -92,13 +92,15 @@ const keep = (sql: SqlClient.SqlClient): Store["keep"] => (keeps) =>
   `.pipe(decodeImages, mapSql("ImageStore.keep"))
 
 const withdraw = (sql: SqlClient.SqlClient): Store["withdraw"] => (account, id, at, retryAt) =>
-  Effect.flatMap(DatabaseTime.hostClock, (clock) =>
+  // With the condition, the first statement of a unit is sent together with BEGIN.
+  Effect.flatMap(Effect.zip(DatabaseTime.hostClock, Pipelining.begun(sql)), ([clock, begun]) =>
     decodeDropped(sql`
     UPDATE generation_image SET
       usable_until = NULL,
       is_dropped = kept_until <= ${clock.toDatabase(at)},
       kept_until = CASE WHEN kept_until <= ${clock.toDatabase(at)} THEN ${clock.toDatabase(retryAt)} ELSE kept_until END
     WHERE id = ${UploadId.toUuid(id)}::uuid AND account = ${account} AND usable_until > ${clock.toDatabase(at)}
+      AND ${begun}
     RETURNING is_dropped
   `)).pipe(
       Effect.map(([row]) => row === undefined ? "Missing" : row.is_dropped ? "Dropped" : "Kept"),

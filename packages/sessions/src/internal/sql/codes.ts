@@ -34,12 +34,18 @@ export const count = (sql: SqlClient.SqlClient, subject: string) =>
     (now) => sql`SELECT count(*)::int4 AS count FROM sessions_code WHERE subject = ${subject} AND expires_at > ${now}`
   ).pipe(Rows.decodeCount)
 
-/** Deletes a code and returns it. A concurrent statement waits for the end of this transaction, and finds nothing if it commits. */
+/**
+ * Deletes a code and returns it. As the first statement of a transaction, it is sent together with `BEGIN`. A concurrent statement
+ * waits for the end of this transaction, and finds nothing if it commits.
+ */
 export const take = (sql: SqlClient.SqlClient, hash: string) =>
-  Effect.flatMap(
-    DatabaseTime.now,
-    (now) => sql`DELETE FROM sessions_code WHERE hash = ${hash} RETURNING ${columns(sql)}, ${now} AS at`
-  ).pipe(decodeCodes, Rows.first(toFound))
+  Effect.zip(DatabaseTime.now, Pipelining.begun(sql)).pipe(
+    Effect.flatMap(([now, begun]) =>
+      sql`DELETE FROM sessions_code WHERE hash = ${hash} AND ${begun} RETURNING ${columns(sql)}, ${now} AS at`
+    ),
+    decodeCodes,
+    Rows.first(toFound)
+  )
 
 /** Deletes the codes within reach. */
 export const remove = (sql: SqlClient.SqlClient, reach: Session.Reach) =>
