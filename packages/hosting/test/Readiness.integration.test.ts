@@ -44,7 +44,7 @@ it.effect("waits for the file storage and for the database as long as configured
     const sql = yield* SqlClient.SqlClient
     const hasBegun = yield* Latch.make()
     // The embedded database has one session, for which the check waits.
-    const transaction = yield* Effect.forkChild(
+    yield* Effect.forkScoped(
       sql.withTransaction(Effect.andThen(sql`SELECT 1`, Effect.andThen(hasBegun.open, Effect.never)))
     )
     yield* hasBegun.await
@@ -53,8 +53,7 @@ it.effect("waits for the file storage and for the database as long as configured
     assert.isUndefined(checking.pollUnsafe())
     yield* TestClock.adjust("1 millis")
     assert.deepStrictEqual(yield* Fiber.join(checking), ["database", "storage"])
-    yield* Fiber.interrupt(transaction)
-  }).pipe(Effect.provide(over(hanging, Http.layerReadinessWith({ responseMax: "5 seconds" }))))
+  }).pipe(Effect.scoped, Effect.provide(over(hanging, Http.layerReadinessWith({ responseMax: "5 seconds" }))))
 })
 
 it.effect("is not ready while the database is read-only or the file storage full", () => {
