@@ -1,6 +1,8 @@
-import { assert, it } from "@effect/vitest"
+import { assert, it, vi } from "@effect/vitest"
 import { Effect, Fiber, Option, References, Result } from "effect"
 import { TestClock } from "effect/testing"
+import { syncBuiltinESMExports } from "node:module"
+import os from "node:os"
 import * as AddressGuard from "../src/AddressGuard.ts"
 
 interface Hosts {
@@ -364,6 +366,22 @@ it.effect("rejects public addresses of this machine, as they are at the time of 
     ofMachine = ["2A00:1450:0::1"]
     assert.deepStrictEqual(yield* problems, ["none", "none", "own_domain", "own_domain"])
   }))
+
+it.effect("takes the addresses of this machine from its network interfaces by default", () => {
+  const address = "93.184.216.34"
+  const entry = { address, family: "IPv4", netmask: "255.255.255.0", cidr: null, mac: "02:00:00:00:00:01" } as const
+  return Effect.gen(function*() {
+    const guard = yield* AddressGuard.make({ lookup: everywhere })
+    yield* guard.check("https://hooks.example.com")
+    vi.spyOn(os, "networkInterfaces").mockReturnValue({ eth0: [{ ...entry, internal: false }], eth1: undefined })
+    syncBuiltinESMExports()
+    const { problem } = yield* Effect.flip(guard.check("https://hooks.example.com"))
+    assert.strictEqual(problem, "own_domain")
+  }).pipe(Effect.ensuring(Effect.sync(() => {
+    vi.restoreAllMocks()
+    syncBuiltinESMExports()
+  })))
+})
 
 it.effect("allows addresses of this machine with `allowPrivate`", () =>
   Effect.gen(function*() {

@@ -5,7 +5,7 @@
 import { Catalog } from "@kinora/catalog/Catalog"
 import type { StorageError } from "@kinora/persistence/StorageError"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
-import { Combiner, DateTime, type Duration, Effect, Layer, Option } from "effect"
+import { Combiner, type DateTime, Duration, Effect, Layer, Option } from "effect"
 import type { Plan } from "./Generation.ts"
 import { modelOf, planOf } from "./internal/jobAddress.ts"
 import * as Metrics from "./internal/queueMetrics.ts"
@@ -21,10 +21,10 @@ export const read: Effect.Effect<ReadonlyArray<Metrics.ModelQueue>, StorageError
     const catalog = yield* Catalog
     const scheduler = yield* Scheduler
     const found = new Map<string, Metrics.ModelQueue>(catalog.list.map(({ id }) => [id, { ...empty, model: id }]))
-    for (const { kind, oldest, pending, queued, running, workers } of yield* scheduler.queues) {
+    for (const { kind, oldestWait, pending, queued, running, workers } of yield* scheduler.queues) {
       const pool = modelOf(kind)
       const model = Option.match(catalog.find(pool), { onNone: () => pool, onSome: ({ id }) => id })
-      const queue = { model, pending, queued, processing: running, oldest, workers }
+      const queue = { model, pending, queued, processing: running, oldestWait, workers }
       if (model !== "" || pending + queued + running > 0) found.set(model, merged(found.get(model), queue))
     }
     return Array.from(found.values()).toSorted((a, b) => a.model < b.model ? -1 : 1)
@@ -143,9 +143,9 @@ const nextOf = <A>(found: ReadonlyArray<A>, limit: number, positionOf: (item: A)
   return found.length > limit && last !== undefined ? positionOf(last) : null
 }
 
-const empty = { pending: 0, queued: 0, processing: 0, oldest: Option.none(), workers: 0 }
+const empty = { pending: 0, queued: 0, processing: 0, oldestWait: Option.none(), workers: 0 }
 
-const earliest = Option.makeReducer(Combiner.make<DateTime.Utc>(DateTime.min))
+const longest = Option.makeReducer(Combiner.make<Duration.Duration>(Duration.max))
 
 /** Adds the jobs of two pools of a model. Its workers claim from both. */
 const merged = (one: Metrics.ModelQueue | undefined, other: Metrics.ModelQueue): Metrics.ModelQueue =>
@@ -154,7 +154,7 @@ const merged = (one: Metrics.ModelQueue | undefined, other: Metrics.ModelQueue):
     pending: one.pending + other.pending,
     queued: one.queued + other.queued,
     processing: one.processing + other.processing,
-    oldest: earliest.combine(one.oldest, other.oldest),
+    oldestWait: longest.combine(one.oldestWait, other.oldestWait),
     workers: Math.max(one.workers, other.workers)
   }
 
@@ -168,12 +168,11 @@ const makeObserve = Effect.gen(function*() {
 
   return Effect.gen(function*() {
     const queues = yield* read
-    const now = yield* DateTime.now
     for (const queue of queues) observed.add(queue.model)
     const left = Array.from(observed).filter((id) => queues.every(({ model }) => model !== id))
     yield* Effect.forEach(
       [...queues, ...left.map((model) => ({ ...empty, model }))],
-      (queue) => Metrics.observe(queue, now),
+      Metrics.observe,
       { discard: true }
     )
 

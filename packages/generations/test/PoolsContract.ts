@@ -4,11 +4,12 @@ import { PlanTable } from "@kinora/accounts"
 import { Catalog } from "@kinora/catalog"
 import { ScriptedGenerator } from "@kinora/generator"
 import { Ledger } from "@kinora/ledger"
-import { UnitOfWork } from "@kinora/persistence"
+import { DatabaseTime, UnitOfWork } from "@kinora/persistence"
 import type { MemoryBackend } from "@kinora/persistence/UnitOfWork"
 import { Lanes, Scheduler } from "@kinora/scheduler"
+import { SkewedClock } from "@kinora/testkit"
 import * as TestTime from "@kinora/testkit/TestTime"
-import { Effect, Layer, Logger, Metric, Option } from "effect"
+import { Duration, Effect, Layer, Logger, Metric, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Generation } from "../src/Generation.ts"
 import { GenerationId } from "../src/Generation.ts"
@@ -267,7 +268,7 @@ export const queueSuite = <E>(name: string, services: Layer.Layer<Services, E>) 
             Effect.repeat({ until: (queues) => queues.some(({ workers }) => workers > 0) })
           )
           assert.includeDeepMembers(
-            queues.map(({ oldest, ...queue }) => ({ ...queue, isQueued: Option.isSome(oldest) })),
+            queues.map(({ oldestWait, ...queue }) => ({ ...queue, isQueued: Option.isSome(oldestWait) })),
             [
               { ...none, model: still, workers: 1 },
               { ...none, model: redraw, queued: 1, isQueued: true },
@@ -281,5 +282,17 @@ export const queueSuite = <E>(name: string, services: Layer.Layer<Services, E>) 
           assert.strictEqual(after["kinora_queue_oldest_seconds"], 0)
           assert.deepStrictEqual(warnings, [["Jobs wait for models that no worker runs", { models: [redraw] }]])
         }).pipe(Effect.scoped, TestClock.withLive))
+
+      it.effect("measure the wait of the oldest job by the clock of the database", () =>
+        Effect.gen(function*() {
+          const account = yield* openAccount({ credits: 100 })
+          yield* createNew(account, redraw)
+          yield* TestClock.adjust("30 seconds")
+          for (const skew of [120_000, -120_000]) {
+            const queues = yield* SkewedClock.onHost(DatabaseTime.DatabaseClock, skew)(GenerationQueue.read)
+            const waits = queues.filter(({ model }) => model === redraw).map(({ oldestWait }) => oldestWait)
+            assert.deepStrictEqual(waits, [Option.some(Duration.seconds(30))])
+          }
+        }))
     }
   )

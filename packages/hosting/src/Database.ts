@@ -114,7 +114,7 @@ export const layerMigrations = (
   return Layer.effectDiscard(Effect.provide(migrate, connected(client)))
 }
 
-/** The table and the function of `isReady`. */
+/** The table and the function of `isReadyWithin`. */
 export const migrations: Migrations.Migrations = {
   namespace: "host_readiness",
   migrations: {
@@ -133,11 +133,12 @@ export const migrations: Migrations.Migrations = {
 }
 
 /**
- * Returns `true` if, within 2 seconds, the database responds to a statement, and a transaction writes a row and has room for
+ * Returns `true` if, within `limit`, the database responds to a statement, and a transaction writes a row and has room for
  * 1 MiB. Both, since transactions have connections of their own (`layer`), which can all hang or be in use alone. A database
  * that is read-only or full does not write: an update of a row fits into its page although nothing else can be written.
  */
-export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlClient.SqlClient.use((sql) => {
+export const isReadyWithin = Effect.fnUntraced(function*(limit: Duration.Input) {
+  const sql = yield* SqlClient.SqlClient
   const write = sql`
     INSERT INTO host_readiness (id, checked_at) SELECT 1, now() WHERE host_readiness_room() > 0
     ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at
@@ -145,11 +146,10 @@ export const isReady: Effect.Effect<boolean, never, SqlClient.SqlClient> = SqlCl
   // With the commit: all processes write the row, and one that is suspended in between would keep it locked.
   const unit = sql.withTransaction(Pipelining.atCommit(Pipelining.write(sql, write)))
   const check = Effect.all([unit, sql`SELECT 1`], { concurrency: 2 })
-  return Effect.acquireUseRelease(
+  return yield* Effect.acquireUseRelease(
     // The driver reports a connection that is lost in a transaction as a defect.
     Effect.forkDetach(Effect.map(Effect.exit(check), Exit.isSuccess), { startImmediately: true }),
-    (checking) =>
-      Effect.timeoutOrElse(Fiber.join(checking), { duration: "2 seconds", orElse: () => Effect.succeed(false) }),
+    (checking) => Effect.timeoutOrElse(Fiber.join(checking), { duration: limit, orElse: () => Effect.succeed(false) }),
     // Without a wait for its end: a transaction whose connection hangs cannot roll back until the connection is closed.
     (checking) => Effect.sync(() => checking.interruptUnsafe())
   )

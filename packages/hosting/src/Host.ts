@@ -68,7 +68,7 @@ export const layerServer = <E, R>(
     return Layer.effectDiscard(announce).pipe(
       Layer.provide(StopDeadline.part("requests")(Layer.provide(layerHttp(settings), providers))),
       Layer.provideMerge(work.pipe(Layer.provide(Webhook.layerTransport))),
-      Layer.provide(Layer.mergeAll(Http.layerReadiness, layerUrlSigner(settings))),
+      Layer.provide(Layer.mergeAll(layerReadiness(settings), layerUrlSigner(settings))),
       Layer.provideMerge(settings.metrics ? ProcessMetrics.layer : Layer.empty),
       Layer.provide(layerWorking(settings, options))
     )
@@ -92,7 +92,7 @@ export const layerWorker = (settings: Settings, options: HostOptions = {}) => {
     Layer.merge(ConfigurationCheck.layer({ name: `${hostname()}/worker/${process.pid}`, role: "worker" }))
   )
   return Http.layerWorker(work, { operator: OperatorListener.ofWorker(settings), metrics: settings.metrics }).pipe(
-    Layer.provide([Webhook.layerTransport, layerUrlSigner(settings), Http.layerReadiness]),
+    Layer.provide([Webhook.layerTransport, layerUrlSigner(settings), layerReadiness(settings)]),
     Layer.provideMerge(settings.metrics ? ProcessMetrics.layer : Layer.empty),
     Layer.provide(layerWorking(settings, options))
   )
@@ -251,6 +251,8 @@ const layerFiles = ({ dataDirectory, partialFileAge, partialFileInterval, storag
 const layerUrlSigner = (settings: Settings) =>
   Layer.unwrap(Effect.map(Keys.urlSigning(settings), (keys) => UrlSigner.layer({ keys })))
 
+const layerReadiness = ({ readinessMax }: Settings) => Http.layerReadinessWith({ responseMax: readinessMax })
+
 /** Jobs and webhooks drain while requests end, so that a server stops within one grace period. */
 const layerHttp = (settings: Settings) =>
   Layer.unwrap(Effect.map(Effect.all([Work.startDrain, Webhook.startDrain]), (drains) =>
@@ -262,6 +264,7 @@ const layerHttp = (settings: Settings) =>
       interface: Http.interfaceOf(settings),
       operator: OperatorListener.ofServer(settings),
       drain: settings.drain,
+      grace: settings.requestGrace,
       onStop: Effect.all(drains, { discard: true })
     })))
 

@@ -20,9 +20,6 @@ import type { Settings } from "./Settings.ts"
 /** Options of the HTTP interface, except for those that the services provide. */
 export type InterfaceOptions = Partial<Omit<HttpServerOptions.HttpServerOptions, "plans">>
 
-/** How long requests may continue after a server stops accepting connections. */
-export const graceDefault = Duration.seconds(25)
-
 /** Options for `Http.layer`. */
 export interface HttpOptions extends OperatorListener.Address {
   readonly interface: InterfaceOptions
@@ -101,7 +98,7 @@ export const layer = (
     connectionsMax = NodeServer.connectionsMax.clients,
     addressConnectionsMax: addressMax = NodeServer.addressMaxOf(connectionsMax),
     drain = 0,
-    grace = graceDefault,
+    grace = "25 seconds",
     host,
     interface: options,
     onStop = Effect.void,
@@ -166,17 +163,22 @@ export const layerWorker = <A, E, R>(
     )
   }))
 
-/**
- * Ready while the database and the file storage can be written, each within 2 seconds.
- * Concurrent probes share one check.
- */
-export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.SqlClient | BlobStore.BlobStore> = Layer
-  .effect(
+/** Options for `layerReadinessWith`. */
+export interface ReadinessOptions {
+  /** Time in which the database and the file storage have to respond, each. Default 2 seconds. */
+  readonly responseMax?: Duration.Input | undefined
+}
+
+/** Ready while the database and the file storage can be written, each in time. Concurrent probes share one check. */
+export const layerReadinessWith = (
+  { responseMax = "2 seconds" }: ReadinessOptions
+): Layer.Layer<Readiness.Readiness, never, SqlClient.SqlClient | BlobStore.BlobStore> =>
+  Layer.effect(
     Readiness.Readiness,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const blobs = yield* ResponsiveBlobStore.make(yield* BlobStore.BlobStore, { silenceMax: "2 seconds" })
-      const isDatabaseReady = Effect.provideService(Database.isReady, SqlClient.SqlClient, sql)
+      const blobs = yield* ResponsiveBlobStore.make(yield* BlobStore.BlobStore, { silenceMax: responseMax })
+      const isDatabaseReady = Effect.provideService(Database.isReadyWithin(responseMax), SqlClient.SqlClient, sql)
       const file = { contentType: "application/octet-stream", bytesMax: 1 }
       const isStorageReady = blobs.put("readiness", Stream.succeed(Uint8Array.of(0)), file).pipe(
         Effect.as(true),
@@ -190,11 +192,18 @@ export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.S
     })
   )
 
+/** Readiness with the default options. */
+export const layerReadiness: Layer.Layer<Readiness.Readiness, never, SqlClient.SqlClient | BlobStore.BlobStore> =
+  layerReadinessWith({})
+
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
 
-/** How long requests of operators may continue after their listener stops accepting connections. */
+/**
+ * How long requests of operators may continue after their listener stops accepting connections. A constant: no request of
+ * operators waits for a job, and the listener closes after all else has stopped, so the time adds to every grace.
+ */
 const operatorGrace = Duration.seconds(5)
 
 const withPlans = <A, E, R>(

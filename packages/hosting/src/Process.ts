@@ -3,7 +3,6 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Duration, Effect, Exit, Layer, Logger, Option, References, type Runtime } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
-import * as Http from "./Http.ts"
 import { awaitDatabase } from "./internal/database/awaitDatabase.ts"
 import * as ClusterMember from "./internal/processes/clusterMember.ts"
 import * as ProcessGroup from "./internal/processes/processGroup.ts"
@@ -136,7 +135,7 @@ const runMain = <const Name extends string, Input, E>(
 
 /** Runs the host in this process. */
 const launchHost = <E>(host: HostCommand<E>, settings: Settings.Settings, say: Say, member: Member) =>
-  StopDeadline.watch(stopTime(settings), process).pipe(
+  StopDeadline.watch(StopDeadline.limitOf(settings), process).pipe(
     Effect.andThen(awaitDatabase(settings.databaseWait)(Layer.launch(host.layer(settings, say, member)))),
     Effect.scoped
   )
@@ -151,7 +150,7 @@ const launchGroup = (
     fork: ClusterMember.fork,
     onReady,
     // A process ends itself after its own deadline.
-    stopTime: Duration.sum(stopTime(settings), Duration.seconds(1)),
+    stopTime: Duration.sum(StopDeadline.limitOf(settings), Duration.seconds(1)),
     onFailedStop: Effect.sync(() => {
       process.exitCode = 1
     })
@@ -164,10 +163,6 @@ const portsOf = (settings: Settings.Settings, index: number): Settings.Settings 
     ? { ...settings, adminPort }
     : { ...settings, adminPort: adminPort + index }
 }
-
-/** Time from a signal to the end of the process, if something hangs: the drain, the longest grace, and 5 seconds. */
-const stopTime = ({ drain, jobGrace }: Settings.Settings): Duration.Duration =>
-  Duration.seconds(5).pipe(Duration.sum(drain), Duration.sum(Duration.max(jobGrace, Http.graceDefault)))
 
 /** Logs to standard error: as text on a terminal, otherwise as JSON lines. */
 const layerTelemetry = ({ logLevel }: Pick<Settings.Settings, "logLevel">): Layer.Layer<never> =>

@@ -154,6 +154,10 @@ export interface Settings {
   readonly imageWait: Duration.Duration
   /** How long a stopping server continues to accept requests while `/readyz` returns 503. */
   readonly drain: Duration.Duration
+  /** How long open requests may continue when this process stops. */
+  readonly requestGrace: Duration.Duration
+  /** Time in which the database and the file storage have to respond to `/readyz`. */
+  readonly readinessMax: Duration.Duration
   /** If `true`, a server serves `/metrics`. */
   readonly metrics: boolean
   /** Minimum level of log messages. */
@@ -252,6 +256,8 @@ export const load = Effect.fn("Settings.load")(function*(environment: Environmen
     responseStallMax: Duration.seconds(values.response_stall_seconds),
     imageWait: Duration.seconds(values.image_wait_seconds),
     drain: Duration.seconds(values.drain_seconds),
+    requestGrace: Duration.seconds(values.request_grace_seconds),
+    readinessMax: Duration.seconds(values.readiness_seconds),
     metrics: values.metrics === "true",
     logLevel: values.log_level,
     driverFile: sectionOf("drivers", file, environment),

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { DatabaseTime, Sweep } from "@kinora/persistence"
 import { JobKind, Scheduler } from "@kinora/scheduler"
 import { SkewedClock, TestDatabase } from "@kinora/testkit"
-import { Deferred, Duration, Effect, Layer, Queue, Schema } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Queue, Schema, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -129,4 +129,37 @@ it.live("applies the limits of its settings to sweeps and to connections", () =>
     yield* refused("127.0.0.1")
     for (let count = 3; count < 16; count++) yield* use(yield* openFrom("127.0.0.2"))
     yield* refused("127.0.0.2")
+  }).pipe(Effect.scoped))
+
+it.live("ends open requests after the grace of its settings", () =>
+  Effect.gen(function*() {
+    const limits = {
+      KINORA_PORT: "0",
+      KINORA_ADMIN_PORT: "0",
+      KINORA_REQUEST_GRACE_SECONDS: "0",
+      KINORA_JOB_GRACE_SECONDS: "0"
+    }
+    const settings = yield* Settings.load({ ...yield* makeEnvironment, ...limits })
+    const origin = yield* Deferred.make<string>()
+    const scope = yield* Scope.make()
+    const server = Host.layerServer(settings, (listening) => Deferred.succeed(origin, listening))
+    yield* Layer.buildWithScope(Layer.fresh(server), scope)
+    const { host, hostname, port } = new URL(yield* Deferred.await(origin))
+    const socket = connect({ port: Number(port), host: hostname })
+    const lines = [
+      "POST /console/v1/session HTTP/1.1",
+      `host: ${host}`,
+      `origin: http://${host}`,
+      "content-type: application/json",
+      "content-length: 100",
+      "expect: 100-continue"
+    ]
+    socket.write(`${lines.join("\r\n")}\r\n\r\n`)
+    // The server waits for the body.
+    const [continued] = yield* Effect.promise(() => once(socket, "data"))
+    assert.match(String(continued), /^HTTP\/1.1 100 /)
+    const response = yield* Effect.forkChild(Effect.promise(() => text(socket)), { startImmediately: true })
+    yield* Scope.close(scope, Exit.void)
+    // A body that is late by itself gets 408.
+    assert.match(yield* Fiber.join(response), /^HTTP\/1.1 503 /)
   }).pipe(Effect.scoped))

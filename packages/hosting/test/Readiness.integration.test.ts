@@ -11,8 +11,10 @@ import * as Http from "../src/Http.ts"
 
 const layerDatabase = Migrations.layer(Database.migrations).pipe(Layer.provideMerge(TestDatabase.pglite))
 
-const over = (blobs: Layer.Layer<BlobStore.BlobStore>) =>
-  Http.layerReadiness.pipe(Layer.provideMerge(Layer.merge(blobs, layerDatabase)))
+const isReady = Database.isReadyWithin("2 seconds")
+
+const over = (blobs: Layer.Layer<BlobStore.BlobStore>, readiness = Http.layerReadiness) =>
+  readiness.pipe(Layer.provideMerge(Layer.merge(blobs, layerDatabase)))
 
 it.effect("is not ready after two seconds when the file storage hangs, and checks once for concurrent probes", () => {
   let puts = 0
@@ -33,6 +35,25 @@ it.effect("is not ready after two seconds when the file storage hangs, and check
     for (const names of yield* Fiber.join(checking)) assert.deepStrictEqual(names, ["storage"])
     assert.strictEqual(puts, 1)
   }).pipe(Effect.provide(over(hanging)))
+})
+
+it.effect("waits for the file storage and for the database as long as configured", () => {
+  const hanging = Layer.mock(BlobStore.BlobStore)({ put: () => Effect.never })
+  return Effect.gen(function*() {
+    const { notReady } = yield* Readiness.Readiness
+    const sql = yield* SqlClient.SqlClient
+    const hasBegun = yield* Latch.make()
+    // The embedded database has one session, for which the check waits.
+    yield* Effect.forkScoped(
+      sql.withTransaction(Effect.andThen(sql`SELECT 1`, Effect.andThen(hasBegun.open, Effect.never)))
+    )
+    yield* hasBegun.await
+    const checking = yield* Effect.forkChild(notReady, { startImmediately: true })
+    yield* TestClock.adjust("4999 millis")
+    assert.isUndefined(checking.pollUnsafe())
+    yield* TestClock.adjust("1 millis")
+    assert.deepStrictEqual(yield* Fiber.join(checking), ["database", "storage"])
+  }).pipe(Effect.scoped, Effect.provide(over(hanging, Http.layerReadinessWith({ responseMax: "5 seconds" }))))
 })
 
 it.effect("is not ready while the database is read-only or the file storage full", () => {
@@ -86,8 +107,8 @@ const layerPostgres = (url: string) =>
     }))
   )
 
-const untilReady = Effect.repeat(Database.isReady, {
-  until: (isReady) => isReady,
+const untilReady = Effect.repeat(isReady, {
+  until: (ready) => ready,
   schedule: Schedule.spaced("50 millis")
 })
 
@@ -111,10 +132,10 @@ it.live("is not ready while the connections of transactions, or of statements, a
     yield* Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* untilReady
-      assert.isFalse(yield* whileTransactionRuns(sql, Database.isReady))
+      assert.isFalse(yield* whileTransactionRuns(sql, isReady))
       yield* untilReady
       const reserved = Effect.andThen(sql.reserve, sql.reserve)
-      assert.isFalse(yield* Effect.scoped(Effect.andThen(reserved, Database.isReady)))
+      assert.isFalse(yield* Effect.scoped(Effect.andThen(reserved, isReady)))
       yield* untilReady
     }).pipe(Effect.provide(layerPostgres(yield* TestDatabase.postgresUrl)))
   }).pipe(Effect.scoped))
@@ -129,7 +150,7 @@ it.live("is not ready while the connections of transactions hang", () =>
       const hanging = yield* Effect.forkChild(Effect.flip(sql.withTransaction(sql`SELECT 1`)), {
         startImmediately: true
       })
-      assert.isFalse(yield* Database.isReady)
+      assert.isFalse(yield* isReady)
       // Statements have other connections.
       yield* sql`SELECT 1`
       assert.strictEqual((yield* Fiber.join(hanging)).reason._tag, "ConnectionError")
@@ -141,9 +162,9 @@ it.effect("is not ready after two seconds when the database hangs, before its co
   Effect.gen(function*() {
     const proxy = yield* TcpProxy.make(yield* TestDatabase.postgresUrl)
     yield* Effect.gen(function*() {
-      assert.isTrue(yield* Database.isReady)
+      assert.isTrue(yield* isReady)
       yield* proxy.hang
-      const checking = yield* Effect.forkChild(Database.isReady, { startImmediately: true })
+      const checking = yield* Effect.forkChild(isReady, { startImmediately: true })
       // The time after which a connection ends does not pass.
       yield* TestClock.adjust("2 seconds")
       assert.isFalse(yield* Fiber.join(checking))

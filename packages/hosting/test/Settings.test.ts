@@ -133,6 +133,8 @@ describe("Settings", () => {
         responseStallMax: Duration.seconds(30),
         imageWait: Duration.seconds(50),
         drain: Duration.zero,
+        requestGrace: Duration.seconds(25),
+        readinessMax: Duration.seconds(2),
         metrics: true,
         logLevel: "info",
         driverFile: undefined,
@@ -312,6 +314,8 @@ describe("Settings", () => {
           KINORA_DOWNLOAD_PICTURES: "96",
           KINORA_IMAGE_WAIT_SECONDS: "5",
           KINORA_DRAIN_SECONDS: "10",
+          KINORA_REQUEST_GRACE_SECONDS: "7",
+          KINORA_READINESS_SECONDS: "4",
           KINORA_JOB_LEASE_SECONDS: "5",
           KINORA_JOB_GRACE_SECONDS: "0",
           KINORA_DATABASE_POOL_SIZE: "4"
@@ -328,6 +332,8 @@ describe("Settings", () => {
         downloadPicturesMax: 96,
         imageWait: Duration.seconds(5),
         drain: Duration.seconds(10),
+        requestGrace: Duration.seconds(7),
+        readinessMax: Duration.seconds(4),
         jobLease: Duration.seconds(5),
         jobGrace: Duration.zero,
         databasePoolSize: 4

@@ -10,6 +10,19 @@ const makeProcess = () => {
   return { exits, process: Object.assign(new EventEmitter(), { exit: (code: number) => void exits.push(code) }) }
 }
 
+it("is 5 seconds after the drain and the longest grace, or after the sends of webhooks", () => {
+  const limitOf = (drain: number, jobGrace: number, requestGrace: number) =>
+    Duration.toSeconds(StopDeadline.limitOf({
+      drain: Duration.seconds(drain),
+      jobGrace: Duration.seconds(jobGrace),
+      requestGrace: Duration.seconds(requestGrace)
+    }))
+  assert.strictEqual(limitOf(0, 30, 25), 35)
+  assert.strictEqual(limitOf(20, 30, 60), 85)
+  assert.strictEqual(limitOf(0, 0, 12), 17)
+  assert.strictEqual(limitOf(0, 0, 0), 15)
+})
+
 it.effect("ends a process that hangs while it stops, and logs the part that hangs", () => {
   const lines: Array<unknown> = []
   const logger = Logger.make(({ message }) => void lines.push(message))

@@ -1,6 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { PlanTable } from "@kinora/accounts"
+import { DatabaseTime } from "@kinora/persistence"
 import { Scheduler } from "@kinora/scheduler"
+import { SkewedClock } from "@kinora/testkit"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { errorOf } from "./Envelope.ts"
@@ -117,3 +119,18 @@ it.effect("lists workers, the queues of models and the lanes of accounts", () =>
     yield* refused("/workers?cursor=%00", "invalid_params")
     yield* refused("/workers?limit=101", "invalid_params")
   }).pipe(Effect.scoped, Effect.provide(Host.layer)))
+
+it.effect.each([120_000, -120_000])(
+  "shows the wait of the oldest job by the clock of the database, %i ms off",
+  (skew) =>
+    Effect.gen(function*() {
+      const onHost = SkewedClock.onHost(DatabaseTime.DatabaseClock, skew)
+      const { get, send } = yield* onHost(operator)
+      const { key } = yield* Host.openAccount({ credits: 1_000 })
+      const body = { plan: "credits", model: "kinora-still", params: { prompt: "a lake" } }
+      assert.strictEqual((yield* onHost(send("POST", "/v1/generations", { key, body }))).status, 201)
+      yield* TestClock.adjust("90 seconds")
+      const queue = yield* onHost(get("/queue?limit=1&cursor=kinora-draft"))
+      assert.nestedPropertyVal(queue, "data[0].oldest_wait_seconds", 90)
+    }).pipe(Effect.scoped, Effect.provide(Host.layer))
+)

@@ -76,7 +76,7 @@ export const layer: Layer.Layer<SchedulerStore, never, MemoryBackend> = Layer.ef
       workers: (selection) => accessNow((now) => Queues.workers(workers(), tables.running.values(), selection, now)),
       lanes: (selection) => access(() => Queues.lanes(tables.lanes.values(), placesOf(tables), selection)),
       queues: accessNow((now) =>
-        Queues.queues([...tables.jobs.values()], [...tables.delayed.values()], Workers.offers(workers(), now))
+        Queues.queues([...tables.jobs.values()], [...tables.delayed.values()], Workers.offers(workers(), now), now)
       ),
       jobsOf: (selection) => access(() => Forget.jobsOf(tables, selection)),
       forgetLanes: (group, limit) => access(() => Forget.forgetLanes(tables, group, limit)),

@@ -305,7 +305,7 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend | SqlClient.
             kinds: index === 1 ? [] : [kinds[small.kind]!, "c"]
           })))
           const offers = Rules.offers(yield* readWorkers, now)
-          assert.deepStrictEqual(yield* store.queues, Queues.queues(yield* readJobs, [], offers))
+          assert.deepStrictEqual(yield* store.queues, Queues.queues(yield* readJobs, [], offers, now))
           assert.sameDeepMembers([...yield* store.offers], [...offers])
         }),
       { arbitrary: { runs } }

@@ -239,6 +239,22 @@ layer(memory)("Worker", (it) => {
       assert.strictEqual((yield* settled).job.epoch, 1)
     }))
 
+  it.effect("renews its lease every 2 seconds by default", () =>
+    Effect.gen(function*() {
+      const scheduler = yield* Scheduler.Scheduler
+      const renewals = yield* Queue.unbounded<void>()
+      yield* start(() => Effect.succeed("done")).pipe(Effect.provideService(Scheduler.Scheduler, {
+        ...scheduler,
+        renewLease: (options) => Effect.andThen(Queue.offer(renewals, undefined), scheduler.renewLease(options))
+      }))
+      for (let beats = 0; beats < 3; beats++) {
+        yield* TestClock.adjust(1_999)
+        assert.strictEqual(yield* Queue.size(renewals), 0)
+        yield* TestClock.adjust(1)
+        yield* Queue.take(renewals)
+      }
+    }))
+
   it.effect("interrupts a job whose lease is lost, without changing the job", () =>
     Effect.gen(function*() {
       const gate = yield* makeGate

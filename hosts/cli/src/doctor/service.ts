@@ -20,8 +20,8 @@ export const checkService = Effect.fnUntraced(function*(connection: Connection, 
 // internal
 // -----------------------------------------------------------------------------
 
-/** Time in which the service has to respond. `/readyz` takes up to 2 seconds. */
-const patience = Duration.seconds(10)
+/** Time in which the service has to respond. `/readyz` takes up to `readiness_seconds`, which are at most 10. */
+const patience = Duration.seconds(15)
 
 class NoResponse extends Data.TaggedError("NoResponse")<{ readonly url: string }> {
   override get message(): string {

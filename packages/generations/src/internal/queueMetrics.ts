@@ -1,5 +1,5 @@
 /** Metrics of the queues of models. */
-import { type DateTime, Effect, Metric, Option } from "effect"
+import { Duration, Effect, Metric, Option } from "effect"
 
 /** The jobs of a model that have not ended, and the workers that run the model. */
 export interface ModelQueue {
@@ -8,19 +8,19 @@ export interface ModelQueue {
   readonly pending: number
   readonly queued: number
   readonly processing: number
-  /** When the oldest queued job was enqueued. `None` if no job is queued. */
-  readonly oldest: Option.Option<DateTime.Utc>
+  /** How long ago the oldest queued job was enqueued, by the clock of the database. `None` if no job is queued. */
+  readonly oldestWait: Option.Option<Duration.Duration>
   /** Workers that claim jobs of the model. */
   readonly workers: number
 }
 
 /** Sets the metrics of a model. */
-export const observe = ({ model, oldest, pending, processing, queued, workers }: ModelQueue, now: DateTime.Utc) =>
+export const observe = ({ model, oldestWait, pending, processing, queued, workers }: ModelQueue) =>
   Effect.all([
     Metric.update(jobsOf(model, "pending"), pending),
     Metric.update(jobsOf(model, "queued"), queued),
     Metric.update(jobsOf(model, "processing"), processing),
-    Metric.update(oldestOf(model), Option.match(oldest, { onNone: () => 0, onSome: (time) => secondsTo(now, time) })),
+    Metric.update(oldestOf(model), Option.match(oldestWait, { onNone: () => 0, onSome: Duration.toSeconds })),
     Metric.update(workersOf(model), workers)
   ], { discard: true })
 
@@ -45,6 +45,3 @@ const workersOf = (model: string) =>
     description: "Workers of the service that run the model.",
     attributes: { model }
   })
-
-const secondsTo = (now: DateTime.Utc, time: DateTime.Utc) =>
-  Math.max(0, now.epochMilliseconds - time.epochMilliseconds) / 1000

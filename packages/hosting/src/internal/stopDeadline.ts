@@ -1,10 +1,19 @@
 /** Ends the process if it does not stop in time after a signal, and logs which parts of the host hang. */
-import { type Duration, Effect, Latch, Layer } from "effect"
+import { Duration, Effect, Latch, Layer } from "effect"
 import type { EventEmitter } from "node:events"
+import type { Settings } from "../Settings.ts"
 
 /** The process, or a substitute. */
 export interface StoppedProcess extends Pick<EventEmitter, "once" | "off"> {
   readonly exit: (code: number) => void
+}
+
+/** Returns the time from a signal to the end of the process, if something hangs: the drain, the longest grace, and 5 seconds. */
+export const limitOf = (
+  { drain, jobGrace, requestGrace }: Pick<Settings, "drain" | "jobGrace" | "requestGrace">
+): Duration.Duration => {
+  const grace = Duration.max(Duration.max(jobGrace, requestGrace), sendMax)
+  return drain.pipe(Duration.sum(grace), Duration.sum(hangMax))
 }
 
 /** Names of the parts of the host that have begun to stop and have not ended. */
@@ -34,6 +43,15 @@ export const watch = (limit: Duration.Duration, target: StoppedProcess) =>
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Time limit of a send of a webhook. A host sends none after a signal, and waits for those that have begun. */
+const sendMax = Duration.seconds(10)
+
+/**
+ * Time for what follows a grace: releases of jobs, requests of operators, and closing the database. A constant, since the
+ * writes have the deadlines of the database, and process managers have to know the time.
+ */
+const hangMax = Duration.seconds(5)
 
 const signals = ["SIGTERM", "SIGINT"] as const
 

@@ -1,5 +1,5 @@
 /** Counts of jobs per kind, lane and worker. `internal/sql/workers.ts` and `internal/sql/queries.ts` have the same rules in SQL. */
-import { DateTime, Option } from "effect"
+import { DateTime, Duration, Option } from "effect"
 import type { JobStatus } from "../Job.ts"
 import type { StoredDelayed } from "./delays.ts"
 import type { StoredJob } from "./leases.ts"
@@ -11,13 +11,15 @@ import type { StoredWorker } from "./workers.ts"
 export const queues = (
   jobs: ReadonlyArray<StoredJob>,
   delayed: ReadonlyArray<StoredDelayed>,
-  offers: ReadonlyArray<Offer>
+  offers: ReadonlyArray<Offer>,
+  now: DateTime.Utc
 ): ReadonlyArray<Queue> => {
   const kinds = new Set([...jobs, ...delayed].map(({ kind }) => kind).concat(offers.flatMap((offer) => offer.kinds)))
   return Array.from(kinds).toSorted().map((kind) => {
     const own = jobs.filter((job) => job.kind === kind)
     const count = (state: StoredJob["state"]) => own.filter((job) => job.state === state).length
     const times = own.filter(({ state }) => state === "queued").map(({ enqueuedAt }) => enqueuedAt)
+    const oldest = times.length === 0 ? Option.none() : Option.some(times.reduce(DateTime.min))
     const workers = offers.filter((offer) => offer.kinds.includes(kind))
     return {
       kind,
@@ -25,7 +27,8 @@ export const queues = (
       queued: count("queued"),
       running: count("running"),
       delayed: delayed.filter((job) => job.kind === kind).length,
-      oldest: times.length === 0 ? Option.none() : Option.some(times.reduce(DateTime.min)),
+      oldest,
+      oldestWait: Option.map(oldest, (time) => Duration.max(Duration.zero, DateTime.distance(time, now))),
       workers: workers.length,
       slots: workers.reduce((sum, { slots }) => sum + slots, 0)
     }

@@ -213,6 +213,8 @@ export interface Queue {
   readonly delayed: number
   /** When the oldest of the queued jobs was enqueued. `None` if no job is queued. */
   readonly oldest: Option.Option<DateTime.Utc>
+  /** How long ago that was, by the clock of the database. The clock of the host may differ. */
+  readonly oldestWait: Option.Option<Duration.Duration>
   /** Workers whose offer includes the kind or pool. */
   readonly workers: number
   /** Jobs that these workers can run at the same time, together with those of other kinds. */

@@ -221,6 +221,19 @@ export const definitions = {
     expected: "a number of seconds from 0 to 300",
     about: "Seconds that a stopping server continues to accept requests while /readyz returns 503."
   },
+  request_grace_seconds: {
+    schema: between(0, 3_600),
+    default: "25",
+    expected: "a number of seconds from 0 to 3600",
+    about: "Seconds that open requests have to end when the server stops, before their connections are closed."
+  },
+  readiness_seconds: {
+    // Less than `kinora doctor` waits.
+    schema: between(1, 10),
+    default: "2",
+    expected: "a number of seconds from 1 to 10",
+    about: "Seconds in which the database and the file storage have to respond to a check of /readyz."
+  },
   metrics: {
     schema: Schema.Literals(["true", "false"]),
     default: "true",

@@ -5,7 +5,7 @@ import { GenerationQueue } from "@kinora/generations"
 import { AdminApi } from "@kinora/http-api/AdminApi"
 import { refuse } from "@kinora/http-api/ApiError"
 import { Scheduler } from "@kinora/scheduler/Scheduler"
-import { Context, DateTime, Effect, Option } from "effect"
+import { Context, Duration, Effect, Option } from "effect"
 import { changes, note } from "../../middleware/changes.ts"
 import { answers, parseId } from "../../middleware/refusals.ts"
 import * as EndpointGroup from "../endpointGroup.ts"
@@ -39,8 +39,7 @@ export const layer = EndpointGroup.make(AdminApi, "queue", function*(handlers) {
     getQueue: answers([], function*({ query: { cursor, limit = pageSizeDefault } }) {
       const queues = yield* Effect.provide(GenerationQueue.read, services)
       const rest = cursor === undefined ? queues : queues.filter(({ model }) => model > cursor)
-      const now = yield* DateTime.now
-      const data = rest.slice(0, limit).map((queue) => queueOf(catalog, queue, now))
+      const data = rest.slice(0, limit).map((queue) => queueOf(catalog, queue))
       return { data, next_cursor: limit < rest.length ? data.at(-1)!.model : null }
     }),
 
@@ -74,12 +73,11 @@ const workerOf = (worker: GenerationQueue.QueueWorker) => ({
   lease_until: worker.until
 })
 
-const queueOf = (catalog: Catalog["Service"], { oldest, ...queue }: GenerationQueue.ModelQueue, now: DateTime.Utc) => ({
+const queueOf = (catalog: Catalog["Service"], { oldestWait, ...queue }: GenerationQueue.ModelQueue) => ({
   ...queue,
   kind: Option.match(catalog.find(queue.model), { onNone: () => null, onSome: ({ kind }) => kind }),
-  oldest_wait_seconds: Option.match(oldest, {
+  oldest_wait_seconds: Option.match(oldestWait, {
     onNone: () => null,
-    // The clock of the database, which the time is from, may be ahead.
-    onSome: (time) => Math.max(0, Math.floor((now.epochMilliseconds - time.epochMilliseconds) / 1000))
+    onSome: (wait) => Math.floor(Duration.toSeconds(wait))
   })
 })

@@ -1,6 +1,6 @@
 /** Tests of the kinds and pools that a worker serves. */
 import { assert } from "@effect/vitest"
-import { DateTime, Effect, Option } from "effect"
+import { DateTime, Duration, Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import * as JobKind from "../../JobKind.ts"
 import { Scheduler } from "../../Scheduler.ts"
@@ -119,11 +119,12 @@ export const queueTests = (test: Register): void => {
         scheduler.queues,
         (queues) => queues.filter(({ kind }) => kind.split(":")[0] === world.kind.name)
       )
-      const none = { pending: 0, queued: 0, running: 0, delayed: 0, oldest: Option.none() }
+      const none = { pending: 0, queued: 0, running: 0, delayed: 0, oldest: Option.none(), oldestWait: Option.none() }
       const jobs = { ...none, pending: 1, queued: 3, oldest: Option.some(oldest) }
+      const waited = (seconds: number) => ({ oldestWait: Option.some(Duration.seconds(seconds)) })
       assert.deepStrictEqual(yield* own, [
         { ...none, kind: world.kind.name, running: 1, workers: 1, slots: 4 },
-        { ...jobs, kind: gpu!, workers: 2, slots: 6 },
+        { ...jobs, ...waited(1), kind: gpu!, workers: 2, slots: 6 },
         { ...none, kind: idle!, workers: 1, slots: 2 }
       ])
 
@@ -138,7 +139,7 @@ export const queueTests = (test: Register): void => {
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(yield* own, [
         { ...none, kind: world.kind.name, running: 1, workers: 0, slots: 0 },
-        { ...jobs, kind: gpu!, workers: 1, slots: 4 }
+        { ...jobs, ...waited(31), kind: gpu!, workers: 1, slots: 4 }
       ])
       // A worker that drains claims nothing, so it offers nothing.
       yield* scheduler.renewLease({ lease: first, kinds: [], ttl: "30 seconds" })

@@ -4,7 +4,7 @@
  */
 import * as DatabaseTime from "@kinora/persistence/DatabaseTime"
 import * as Rows from "@kinora/persistence/Rows"
-import { Effect, Option, Schema } from "effect"
+import { Duration, Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { NewLease, Queue, Renewal, WorkerSelection, WorkerStatus } from "../storeTypes.ts"
 import { workerKept } from "../workers.ts"
@@ -132,6 +132,7 @@ export const queues = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
         coalesce(job.running, 0) AS running,
         coalesce(job.delayed, 0) AS delayed,
         job.oldest,
+        (extract(epoch FROM ${now} - job.oldest) * 1000)::float8 AS wait,
         coalesce(offered.workers, 0) AS workers,
         coalesce(offered.slots, 0) AS slots
       FROM (
@@ -158,7 +159,12 @@ export const queues = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
       ) AS offered ON offered.kind = job.kind
       ORDER BY coalesce(job.kind, offered.kind) COLLATE "C"
     `)
-  return rows.map((row): Queue => ({ ...row, oldest: Option.fromNullOr(row.oldest) }))
+  return rows.map(({ oldest, wait, ...row }): Queue => ({
+    ...row,
+    oldest: Option.fromNullOr(oldest),
+    // A statement of another connection can begin a moment later and commit before this one reads.
+    oldestWait: Option.map(Option.fromNullOr(wait), (millis) => Duration.millis(Math.max(0, millis)))
+  }))
 })
 
 // -----------------------------------------------------------------------------
@@ -193,6 +199,7 @@ const decodeQueues = Rows.decodeAll(Schema.Struct({
   running: Schema.Int,
   delayed: Schema.Int,
   oldest: Schema.NullOr(Rows.timestamptz),
+  wait: Schema.NullOr(Schema.Number),
   workers: Schema.Int,
   slots: Schema.Int
 }))
