@@ -52,10 +52,8 @@ export const suite = <E>(name: string, backend: Layer.Layer<Backend, E>) =>
         yield* enqueue("b", 1)
         yield* scheduler.setCap({ ...laneOf("b"), cap: jobCount })
         const claimed = yield* claim(2 * jobCount)
-        assert.deepStrictEqual(claimed.slice(28).map(({ name }) => name), [
-          ...["a14", "b14", "a15", "b15"],
-          ...["a16", "a17", "a18", "a19", "b16", "b17", "b18", "b19"]
-        ])
+        const last = "a14 b14 a15 b15 a16 a17 a18 a19 b16 b17 b18 b19"
+        assert.strictEqual(claimed.slice(28).map(({ name }) => name).join(" "), last)
         assert.deepStrictEqual(yield* scheduler.verify, [])
       }))
 

@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 
 /**
- * What a client sends on an idle connection: the begin of a transaction, or a statement outside of transactions on a connection
+ * A part that a client sends on an idle connection: the begin of a transaction, or a statement outside of transactions on a connection
  * that has never had one. Pools that keep connections for transactions have both.
  */
 export type SentKind = "transaction" | "statement"
@@ -70,19 +70,7 @@ export const make = (target: string, place: number | string = 0): Effect.Effect<
         return false
       })
     })
-    yield* Effect.acquireRelease(
-      Effect.promise(() => {
-        listen(server, place, port)
-        return once(server, "listening")
-      }),
-      () =>
-        Effect.promise(() => {
-          const closed = once(server, "close")
-          server.close()
-          for (const socket of sockets) socket.destroy()
-          return closed
-        })
-    )
+    yield* Effect.acquireRelease(listen(server, place, port), () => close(server, sockets))
     return {
       url: urlOf(target, server, place),
       hang: Effect.sync(() => {
@@ -109,7 +97,20 @@ export const make = (target: string, place: number | string = 0): Effect.Effect<
 
 /** Listens on a port, or in a directory on the socket that Postgres would have there with this port. */
 const listen = (server: Server, place: number | string, port: string) =>
-  typeof place === "number" ? server.listen(place, "127.0.0.1") : server.listen(`${place}/.s.PGSQL.${port}`)
+  Effect.promise(() => {
+    if (typeof place === "number") server.listen(place, "127.0.0.1")
+    else server.listen(`${place}/.s.PGSQL.${port}`)
+    return once(server, "listening")
+  })
+
+/** Closes a server and its connections. */
+const close = (server: Server, sockets: Iterable<Socket>) =>
+  Effect.promise(() => {
+    const closed = once(server, "close")
+    server.close()
+    for (const socket of sockets) socket.destroy()
+    return closed
+  })
 
 /** The URL of the target, with the place at which the server listens. */
 const urlOf = (target: string, server: Server, place: number | string): string => {
