@@ -6,8 +6,8 @@ import { readFile } from "node:fs/promises"
 export interface Timed<A> {
   readonly result: A
   /**
-   * Milliseconds without those in which the main threads of the programs waited for a core. Without Linux's scheduler
-   * statistics, all milliseconds.
+   * Milliseconds without those in which the main threads of the programs waited for a core (`withoutWaits`). Without Linux's
+   * scheduler statistics, all milliseconds.
    */
   readonly millis: number
 }
@@ -19,9 +19,16 @@ export const timed = Effect.fnUntraced(function*<A, E, R>(pids: ReadonlyArray<nu
   const begin = yield* Clock.currentTimeMillis
   const result = yield* effect
   const elapsed = (yield* Clock.currentTimeMillis) - begin
-  const timed: Timed<A> = { result, millis: elapsed - Math.max(0, (yield* starved) - starvedBefore) }
+  const timed: Timed<A> = { result, millis: withoutWaits(elapsed, (yield* starved) - starvedBefore) }
   return timed
 })
+
+/**
+ * Returns a duration without the time in which programs waited for a core, at least half of the duration. Programs wait at the
+ * same time, and while what is measured waits for something else, so more would hide a request that hangs.
+ */
+export const withoutWaits = (elapsedMillis: number, waitedMillis: number): number =>
+  elapsedMillis - Math.min(Math.max(0, waitedMillis), elapsedMillis / 2)
 
 // -----------------------------------------------------------------------------
 // internal

@@ -18,7 +18,7 @@ const model = Drill.model({ id: "drill" })
 
 /** Longest time that a request may take. */
 const requestMillis = 6_000
-/** Time after which the service is normal again although a connection hangs. */
+/** Time after which the service is normal again although a connection of each kind hangs. */
 const singleHangMillis = 10_000
 /** Time for which Postgres is suspended. */
 const frozenMillis = 30_000
@@ -37,8 +37,11 @@ it.live(
       const proxy = yield* TcpProxy.make(databaseUrl)
       const drill = yield* makeDrill({ databaseUrl, urlOfServer: proxy.url })
 
-      yield* proxy.hangNext
+      // One connection of those for units, when a unit begins, and one of those for single statements.
+      yield* proxy.hangNextOf("transaction")
+      yield* proxy.hangNextOf("statement")
       assert.isTrue((yield* drill.observe(singleHangMillis - recoveryMillis)).has(200))
+      assert.strictEqual(yield* proxy.hung, 2)
       yield* drill.recovers
 
       yield* proxy.hang
@@ -55,13 +58,14 @@ it.live(
 )
 
 it.live(
-  "stops in time while a connection to the database hangs",
+  "stops in time while a connection for units and one for statements hang",
   () =>
     Effect.gen(function*() {
       const databaseUrl = yield* TestDatabase.postgresUrl
       const proxy = yield* TcpProxy.make(databaseUrl)
       const drill = yield* makeDrill({ databaseUrl, urlOfServer: proxy.url })
-      yield* proxy.hangNext
+      yield* proxy.hangNextOf("transaction")
+      yield* proxy.hangNextOf("statement")
       yield* drill.stops
       yield* drill.booksAreSound
     }),

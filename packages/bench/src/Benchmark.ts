@@ -71,10 +71,20 @@ export interface Benchmark {
   readonly title: string
   /** The figure of which the ratio is computed. Less is better, except for `perSecond`. */
   readonly compares: "perSecond" | "p50" | "p99" | "overCap" | "cpuSeconds" | "readySeconds"
+  /** The report states whether they are reached. */
+  readonly goals?: Goals
   /** Creates the contestants, Kinora first. They live until the scope closes. */
   readonly contestants: (
     environment: Environment
   ) => Effect.Effect<ReadonlyArray<Contestant>, BenchmarkFailure, Scope.Scope>
+}
+
+/** Goals of a benchmark whose contestants are the same service under different conditions. No operation may fail. */
+export interface Goals {
+  /** Maximum ratio of the compared figure, in the median of the pairs. Default: any. */
+  readonly ratioMax?: number
+  /** Maximum resident memory of the process and its children, in MiB. */
+  readonly peakMebibytesMax: number
 }
 
 /** The environment of a contestant. */

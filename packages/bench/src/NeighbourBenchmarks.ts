@@ -1,11 +1,18 @@
 /** Benchmarks of the harm that one account can do: latencies of the others without an attack and beside it. */
 import { Effect, Schedule, type Scope } from "effect"
-import type { Benchmark, BenchmarkFailure, Contestant, Environment, Outcomes, Round } from "./Benchmark.ts"
+import type { Benchmark, BenchmarkFailure, Contestant, Environment, Goals, Outcomes, Round } from "./Benchmark.ts"
 import * as KinoraServer from "./KinoraServer.ts"
 import * as AttackerProcess from "./neighbours/AttackerProcess.ts"
 import type { AttackName } from "./neighbours/attacks.ts"
 import { models } from "./neighbours/models.ts"
 import * as NeighbourLoad from "./neighbours/NeighbourLoad.ts"
+
+/** Goals beside several attacks at once: all that has to hold on any machine. */
+const several: Goals = { peakMebibytesMax: 1024 }
+/** Goals beside one attack. */
+const alone: Goals = { ...several, ratioMax: 1.5 }
+/** Goals beside an account whose rows are locked, which costs nothing. */
+const locked: Goals = { ...several, ratioMax: 1.2 }
 
 const load = `${NeighbourLoad.accountCount} accounts with ${NeighbourLoad.perSecond} requests per second`
 
@@ -27,10 +34,14 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
     "uploads",
     "links",
     "jobs"
-  ]),
-  ofAttack("lock", "16 callers that create jobs of an account whose rows a transaction has locked"),
+  ], several),
+  ofAttack("lock", "16 callers that create jobs of an account whose rows a transaction has locked", locked),
   {
-    ...common("suspended", "a second server that creates jobs of the same accounts, and is suspended again and again"),
+    ...common(
+      "suspended",
+      "a second server that creates jobs of the same accounts, and is suspended again and again",
+      alone
+    ),
     contestants: (environment) =>
       Effect.map(KinoraServer.makeMeasuredPair(environment, serverOptions), ([server, second]) => {
         const round = (beside: Effect.Effect<unknown, never, Scope.Scope>) =>
@@ -54,17 +65,17 @@ export const benchmarks: ReadonlyArray<Benchmark> = [
 /** Default settings. Only the models differ, so that the cost of a job is known. */
 const serverOptions: KinoraServer.KinoraServerOptions = { workers: 4, models: Object.values(models) }
 
-function common(name: string, what: string): Pick<Benchmark, "name" | "title" | "compares"> {
-  return { name: `neighbours-${name}`, title: `${load}, beside ${what}`, compares: "p99" }
+function common(name: string, what: string, goals: Goals): Pick<Benchmark, "name" | "title" | "compares" | "goals"> {
+  return { name: `neighbours-${name}`, title: `${load}, beside ${what}`, compares: "p99", goals }
 }
 
-function ofAttack(name: AttackName, what: string): Benchmark {
-  return ofAttacks(name, what, [name])
+function ofAttack(name: AttackName, what: string, goals: Goals = alone): Benchmark {
+  return ofAttacks(name, what, [name], goals)
 }
 
-function ofAttacks(name: string, what: string, names: ReadonlyArray<AttackName>): Benchmark {
+function ofAttacks(name: string, what: string, names: ReadonlyArray<AttackName>, goals: Goals): Benchmark {
   return {
-    ...common(name, what),
+    ...common(name, what, goals),
     contestants: (environment) =>
       Effect.map(KinoraServer.makeMeasured(environment, serverOptions), (server): ReadonlyArray<Contestant> => [
         { name: "kinora, without the attack", round: measured(server, environment, () => Effect.succeed(nobody)) },

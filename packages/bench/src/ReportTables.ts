@@ -1,5 +1,6 @@
 /** Tables of a report, for the terminal and for the documentation. */
-import type { Outcomes, Round } from "./Benchmark.ts"
+import type { Benchmark, Outcomes, Round } from "./Benchmark.ts"
+import type { JudgedGoal } from "./Goals.ts"
 import type { Limit } from "./probes/Probe.ts"
 import type { Outcome, Result } from "./Rounds.ts"
 import { type Spread, spreadOf } from "./Statistics.ts"
@@ -53,7 +54,11 @@ export const groups = (outcomes: ReadonlyArray<ReportedOutcome>): ReadonlyArray<
         ])
       )
     }),
-    lines: outcomes.map(({ benchmark }) => `**${benchmark.name}**: ${benchmark.title}`)
+    lines: outcomes.map(({ benchmark, goals = [] }) =>
+      [`**${benchmark.name}**: ${benchmark.title}`, ...goals.map((goal) => goalText(goal, benchmark.compares))].join(
+        "; "
+      )
+    )
   }))
 
 /** Formats a table as dprint formats it. */
@@ -173,6 +178,18 @@ const outcomesOf = (rounds: ReadonlyArray<Outcomes | undefined>): string => {
     sums.set(outcome, (sums.get(outcome) ?? 0) + times)
   }
   return [...sums].map(([outcome, times]) => `${outcome}: ${times}`).toSorted().join(", ")
+}
+
+const goalText = ({ found, goal, isReached, limit }: JudgedGoal, compares: Benchmark["compares"]): string => {
+  const state = isReached ? "reached" : "not reached"
+  switch (goal) {
+    case "ratio":
+      return `${compares} at most ${times(limit)}: ${state}, ${times(found)}`
+    case "failed":
+      return `none fails: ${state}${isReached ? "" : `, ${found} failed`}`
+    case "peakMebibytes":
+      return `at most ${countOf(limit)} MiB: ${state}, ${countOf(found)} MiB`
+  }
 }
 
 const withoutEmptyColumns = ({ head, rows }: Table): Table => {

@@ -8,6 +8,7 @@ import {
   type Environment,
   type Round
 } from "./Benchmark.ts"
+import * as Goals from "./Goals.ts"
 import { type Spread, spreadOf } from "./Statistics.ts"
 
 /** Options of a run. */
@@ -38,6 +39,8 @@ export interface Result {
 export interface Outcome {
   readonly benchmark: Pick<Benchmark, "name" | "title" | "compares">
   readonly results: ReadonlyArray<Result>
+  /** Absent if the benchmark has none. */
+  readonly goals?: ReadonlyArray<Goals.JudgedGoal>
 }
 
 /** Runs the rounds of a benchmark. */
@@ -68,19 +71,21 @@ export const run = Effect.fnUntraced(
       counts.set(contestant, yield* patiently(contestant.counted, what, environment))
     }
     const [ours = []] = rounds.values()
+    const results = contestants.map((contestant, index): Result => {
+      const own = rounds.get(contestant) ?? []
+      const ratio = index === 0 ? undefined : ratioOf(ours, own, compares)
+      const counted = counts.get(contestant)
+      return {
+        name: contestant.name,
+        rounds: own,
+        ...(counted === undefined ? {} : { counts: counted }),
+        ...(ratio === undefined ? {} : { ratio })
+      }
+    })
     return {
       benchmark: { name, title, compares },
-      results: contestants.map((contestant, index) => {
-        const own = rounds.get(contestant) ?? []
-        const ratio = index === 0 ? undefined : ratioOf(ours, own, compares)
-        const counted = counts.get(contestant)
-        return {
-          name: contestant.name,
-          rounds: own,
-          ...(counted === undefined ? {} : { counts: counted }),
-          ...(ratio === undefined ? {} : { ratio })
-        }
-      })
+      results,
+      ...(benchmark.goals === undefined ? {} : { goals: Goals.judge(benchmark.goals, results) })
     }
   },
   Effect.scoped

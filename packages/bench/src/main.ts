@@ -6,6 +6,7 @@ import { BenchmarkFailure, type Environment } from "./Benchmark.ts"
 import { benchmarks } from "./Benchmarks.ts"
 import * as Checkout from "./Checkout.ts"
 import * as Comparison from "./Comparison.ts"
+import * as Goals from "./Goals.ts"
 import * as Machine from "./Machine.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 import * as Probes from "./probes/Probes.ts"
@@ -146,13 +147,15 @@ const bench = Command.make(
       yield* Progress.clear
       if (save) yield* Results.save(made)
       yield* Console.log(json ? Report.toJson(made) : Report.toText(made))
+      const what = Goals.failureOf(made.outcomes)
+      if (what !== undefined) return yield* new BenchmarkFailure({ what })
     },
     Effect.scoped,
     Effect.mapError((failure) => new CliError.UserError({ cause: failure, userMessage: failure.message }))
   )
 ).pipe(
   Command.withDescription(
-    "Measures Kinora and its peers on one Postgres with default durability. Contestants take turns; ratios are computed per pair of rounds."
+    "Measures Kinora and its peers on one Postgres with default durability. Contestants take turns; ratios are computed per pair of rounds. Exits with code 1 if operations fail that must not fail."
   ),
   Command.withExamples([
     { command: "bench", description: "All benchmarks" },

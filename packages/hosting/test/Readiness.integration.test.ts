@@ -146,7 +146,7 @@ it.live("is not ready while the connections of transactions hang", () =>
     yield* Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* untilReady
-      yield* proxy.hangNext
+      yield* proxy.hangNextOf("transaction")
       const hanging = yield* Effect.forkChild(Effect.flip(sql.withTransaction(sql`SELECT 1`)), {
         startImmediately: true
       })
@@ -154,6 +154,23 @@ it.live("is not ready while the connections of transactions hang", () =>
       // Statements have other connections.
       yield* sql`SELECT 1`
       assert.strictEqual((yield* Fiber.join(hanging)).reason._tag, "ConnectionError")
+      yield* untilReady
+    }).pipe(Effect.provide(layerPostgres(proxy.url)))
+  }).pipe(Effect.scoped))
+
+it.live("is not ready while a connection of statements hangs", () =>
+  Effect.gen(function*() {
+    const proxy = yield* TcpProxy.make(yield* TestDatabase.postgresUrl)
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      // One connection of transactions has begun one.
+      yield* untilReady
+      yield* proxy.hangNextOf("statement")
+      yield* sql.withTransaction(sql`SELECT 1`)
+      assert.strictEqual(yield* proxy.hung, 0)
+      assert.isFalse(yield* Database.isReady)
+      assert.strictEqual(yield* proxy.hung, 1)
+      yield* sql.withTransaction(sql`SELECT 1`)
       yield* untilReady
     }).pipe(Effect.provide(layerPostgres(proxy.url)))
   }).pipe(Effect.scoped))

@@ -42,8 +42,8 @@ export class LedgerStore extends Context.Service<LedgerStore, {
    */
   readonly forget: (query: Stored.ForgetQuery) => Effect.Effect<Stored.ForgottenRows, StorageError>
   /**
-   * Finds the account's lots that are not empty and expire after `at`, its counters of `day`, and its open holds. Takes no
-   * locks.
+   * Finds the account's lots that are not empty and expire after `at`, its counters of `day`, and its open holds. If the clock of
+   * the storage differs, `day` is the one that it has at `at`. Takes no locks.
    */
   readonly findBalances: (query: Stored.BalancesQuery) => Effect.Effect<Stored.FoundBalances, StorageError>
   /** Finds transactions of an account, newest id first. Takes no locks. */

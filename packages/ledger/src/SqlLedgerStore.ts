@@ -12,7 +12,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { audit } from "./internal/sql/audit.ts"
 import { findAccounts } from "./internal/sql/findAccounts.ts"
-import { findBooks } from "./internal/sql/findBooks.ts"
+import { findBalances } from "./internal/sql/findBalances.ts"
 import { findExpired } from "./internal/sql/findExpired.ts"
 import { findMoved } from "./internal/sql/findMoved.ts"
 import { findStatement } from "./internal/sql/findStatement.ts"
@@ -38,16 +38,7 @@ export const layer: Layer.Layer<LedgerStore, never, SqlClient.SqlClient> = Layer
       lockAndFindOpen: (account, limit) =>
         lockAndFindOpen(sql, account, limit).pipe(mapSql("LedgerStore.lockAndFindOpen")),
       forget: (query) => forget(sql, query).pipe(mapSql("LedgerStore.forget")),
-      findBalances: ({ account, at, day, lotsMax }) =>
-        findBooks(sql, {
-          accounts: [account],
-          transactions: [],
-          lots: [],
-          holdsOf: [account],
-          liveAfter: at,
-          liveMax: lotsMax,
-          days: { first: day, last: day }
-        }).pipe(mapSql("LedgerStore.findBalances")),
+      findBalances: (query) => findBalances(sql, query).pipe(mapSql("LedgerStore.findBalances")),
       findTransactions: (query) => findTransactions(sql, query).pipe(mapSql("LedgerStore.findTransactions")),
       findStatement: (query) => findStatement(sql, query).pipe(mapSql("LedgerStore.findStatement")),
       findAccounts: (after, limit) => findAccounts(sql, after, limit).pipe(mapSql("LedgerStore.findAccounts")),

@@ -79,6 +79,8 @@ for (const [name, database, callers] of [...TestDatabase.all, pipelined]) {
             Effect.map(({ credits }) => credits)
           )
           yield* TestClock.adjust("59999 millis")
+          const amount = { _tag: "Credits", credits: 10, purpose: "image" } as const
+          yield* onHost(Effect.flatMap(DateTime.now, (at) => ledger.check({ account, amount, at })))
           assert.isTrue(Result.isSuccess(yield* onHost(chargeNow("live"))))
           assert.deepStrictEqual([yield* onHost(expireNow), yield* onHost(creditsNow)], [{
             lots: 0,
@@ -109,9 +111,21 @@ for (const [name, database, callers] of [...TestDatabase.all, pipelined]) {
               const amount = { _tag: "Quota", kind: "image", limit: 1 } as const
               return Effect.result(ledger.charge({ account, reference, amount, at }))
             })
+          const checkNow = Effect.flatMap(DateTime.now, (at) => {
+            const amount = { _tag: "Quota", kind: "image", limit: 1 } as const
+            return Effect.result(ledger.check({ account, amount, at }))
+          })
+          const todayNow = Effect.map(
+            Effect.flatMap(DateTime.now, (at) => ledger.balances(account, at)),
+            ({ day, quotaUsed, resetsAt }) => [day, DateTime.formatIso(resetsAt), quotaUsed.get("image") ?? 0]
+          )
           for (const time of [midnight - 1, midnight]) {
             yield* TestClock.setTime(time)
+            assert.isTrue(Result.isSuccess(yield* onHost(checkNow)))
+            assert.deepStrictEqual(yield* onHost(todayNow), yield* todayNow)
             assert.isTrue(Result.isSuccess(yield* onHost(chargeNow(`skewed ${time}`))))
+            assert.strictEqual(tagOf(yield* onHost(checkNow)), "QuotaExceeded")
+            assert.deepStrictEqual(yield* onHost(todayNow), yield* todayNow)
             const refused = yield* chargeNow(`right ${time}`)
             assert.strictEqual(tagOf(refused), "QuotaExceeded")
             const again = yield* onHost(chargeNow(`again ${time}`))

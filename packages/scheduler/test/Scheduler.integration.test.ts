@@ -20,6 +20,7 @@ import { startsJobsOfOthers } from "./NotificationsStory.ts"
 import { suite as priorities } from "./PrioritiesContract.ts"
 import { suite as retries } from "./RetriesContract.ts"
 import { suite as scheduler } from "./SchedulerContract.ts"
+import { suite as shares } from "./SharesContract.ts"
 import { suite as uniqueKeys } from "./UniqueKeysContract.ts"
 import { suite as wakeups } from "./WakeupsContract.ts"
 
@@ -31,6 +32,7 @@ for (const [name, database] of TestDatabase.all) {
   delays(name, over(database))
   priorities(name, over(database))
   retries(name, over(database))
+  shares(name, over(database))
   uniqueKeys(name, over(database))
   wakeups(name, over(database))
 

@@ -6,6 +6,7 @@ import { suite as leases } from "./LeasesContract.ts"
 import { suite as priorities } from "./PrioritiesContract.ts"
 import { suite as retries } from "./RetriesContract.ts"
 import { suite } from "./SchedulerContract.ts"
+import { suite as shares } from "./SharesContract.ts"
 import { suite as uniqueKeys } from "./UniqueKeysContract.ts"
 import { suite as wakeups } from "./WakeupsContract.ts"
 
@@ -15,6 +16,7 @@ delays("memory", memory)
 handovers("memory", memory)
 priorities("memory", memory)
 retries("memory", memory)
+shares("memory", memory)
 uniqueKeys("memory", memory)
 wakeups("memory", memory)
 crowd("memory", memory, 10_000)

@@ -6,32 +6,37 @@ import { type Generation, isFinal } from "@kinora/generations/Generation"
 import { GenerationStore } from "@kinora/generations/GenerationStore"
 import { VirtualTime } from "@kinora/host-test/VirtualTime"
 import { Ledger } from "@kinora/ledger"
+import { LedgerStore } from "@kinora/ledger/LedgerStore"
 import * as Faults from "@kinora/testkit/Faults"
 import { DateTime, Effect, Fiber, Option } from "effect"
 import * as Books from "../Books.ts"
 import * as Files from "./Files.ts"
-import { imagesPerDay, type StoryHost } from "./StoryHost.ts"
+import * as Quotas from "./Quotas.ts"
+import type { StoryHost } from "./StoryHost.ts"
 import { budget, credits, planOf, type Request, type World } from "./World.ts"
 
 /** Maximum numbers of running and queued jobs of an account: those of its plans. */
 const caps = { credits: 4, studio: 2 } as const
 /** Sends of a delivery. */
 const sendsMax = 4
+/** More transactions than an account of a story has. */
+const transactionsMax = 1_000
 
 /** Returns a problem for each account that runs more jobs than its plans permit or exceeds its quota, or whose API key exceeds its budget. */
 export const checkLimits = (world: World) =>
   Effect.map(Effect.all([checkPlans(world), checkBudgets(world)]), (problems) => problems.flat())
 
 const checkPlans = Effect.fnUntraced(function*({ accounts, database }: World) {
-  const store = yield* Effect.provide(GenerationStore, database.all)
-  const problems = yield* Effect.forEach(
-    accounts,
-    (account) =>
-      Effect.map(
-        store.list(account, { limit: 100 }),
-        (generations) => [...problemsOfCaps(generations), ...problemsOfQuota(generations)]
-      )
+  const [{ list }, { findTransactions }] = yield* Effect.provide(
+    Effect.all([GenerationStore, LedgerStore]),
+    database.all
   )
+  const problems = yield* Effect.forEach(accounts, (account) =>
+    Effect.gen(function*() {
+      const generations = yield* list(account, { limit: 100 })
+      const every = { account, reference: undefined, before: undefined, limit: transactionsMax }
+      return [...problemsOfCaps(generations), ...Quotas.problemsOfLimit(yield* findTransactions(every))]
+    }))
   return problems.flat()
 })
 
@@ -44,13 +49,6 @@ const problemsOfCaps = (generations: ReadonlyArray<Generation>) =>
       ? [`${held} jobs of one account are queued or run with ${plan}; its plan permits ${caps[plan]}`]
       : []
   })
-
-const problemsOfQuota = (generations: ReadonlyArray<Generation>) =>
-  Object.entries(Object.groupBy(generations.filter(countsToQuota), ({ createdAt }) => KeySpending.dayOf(createdAt)))
-    .filter(([, jobs = []]) => jobs.length > imagesPerDay)
-    .map(([day, jobs = []]) => `${jobs.length} jobs count to the quota of ${day}, which is ${imagesPerDay}`)
-
-const countsToQuota = ({ plan, refunded }: Generation): boolean => plan === "studio" && !refunded
 
 /** The same in the middle of a story. Looks another time if a unit of work that hangs holds the memory. */
 export const checkLimitsNow = Effect.fnUntraced(function*(world: World) {
@@ -188,7 +186,7 @@ const checkBooks = (world: World, host: StoryHost) =>
     const found = yield* Effect.forEach(world.accounts, (account) =>
       Effect.gen(function*() {
         const own = jobs.filter((job) => job.account === account)
-        const entries = yield* ledger.entries({ account, limit: 1_000 })
+        const entries = yield* ledger.entries({ account, limit: transactionsMax })
         const count = (kind: string, id: string) =>
           entries.filter((entry) => entry.kind === kind && entry.reference === id).length
         const wrong = own.filter(({ id, status }) =>
@@ -201,9 +199,6 @@ const checkBooks = (world: World, host: StoryHost) =>
         )
         const now = yield* DateTime.now
         const { credits: left, quotaUsed } = yield* ledger.balances(account, now)
-        const counted = own.filter((job) =>
-          countsToQuota(job) && KeySpending.dayOf(job.createdAt) === KeySpending.dayOf(now)
-        ).length
         const used = quotaUsed.get("image") ?? 0
         return [
           ...wrong.map(({ id, status }) =>
@@ -211,7 +206,7 @@ const checkBooks = (world: World, host: StoryHost) =>
           ),
           ...charges === own.length ? [] : [`${charges} charges for ${own.length} jobs`],
           ...left === credits - spent ? [] : [`${left} credits are left after ${spent} of ${credits} were spent`],
-          ...used === counted ? [] : [`${used} images are counted to the quota of today; ${counted} jobs are`]
+          ...Quotas.problemsOfJobs({ jobs: own, transactions: entries, skews: world.skews, used, now })
         ]
       }))
     return [...problems.map((problem) => JSON.stringify(problem)), ...found.flat()]

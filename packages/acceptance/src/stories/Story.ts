@@ -14,8 +14,11 @@ const Place = upTo(hostsMax - 1)
 /** One of the running hosts, modulo their number. */
 const Host = upTo(hostsMax - 1)
 
-/** How far a clock is ahead, in milliseconds. */
-const Skew = Schema.Literals([0, -1_500, 1_500])
+/**
+ * How far a clock is ahead, in milliseconds. A process with a skew above 2 seconds does not start, but the clock of one
+ * that runs can still become that wrong.
+ */
+const Skew = Schema.Literals([0, -1_500, 1_500, -120_000, 120_000])
 
 /** A client sends requests with these idempotency keys at once. The key also decides what the job does. */
 const Create = Schema.TaggedStruct("create", {

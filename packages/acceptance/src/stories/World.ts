@@ -38,6 +38,8 @@ export interface World {
   /** The API key with a budget of each account. */
   readonly lines: ReadonlyMap<string, KeyId>
   readonly database: Database
+  /** How far the clocks of the hosts are ahead of the database's, in milliseconds. */
+  readonly skews: ReadonlyArray<number>
   readonly surroundings: Surroundings.Surroundings
   /** Whether the database and the files refuse writes. */
   readonly condition: Faults.Condition
@@ -123,6 +125,7 @@ export const make = Effect.fnUntraced(function*(
     accounts,
     lines: opened,
     database,
+    skews: story.skews,
     surroundings,
     condition,
     problems: reads.problems,

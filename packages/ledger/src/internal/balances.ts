@@ -1,5 +1,5 @@
 /** Reads the balances of an account. */
-import { type DateTime, Effect, Result } from "effect"
+import { DateTime, Effect, Result } from "effect"
 import { LedgerError, type LedgerErrorReason } from "../LedgerError.ts"
 import type { LedgerStore } from "../LedgerStore.ts"
 import type { Lot } from "../Lot.ts"
@@ -28,30 +28,15 @@ export interface Balances {
 }
 
 /** Finds live lots and the counters of the day. */
-export const findBalances = Effect.fnUntraced(function*({ account, at, lotRules, lotsMax, store }: BalancesRequest) {
-  const day = Day.of(at)
-  const { lots, openHolds, quotas } = yield* store.findBalances({ account, at, day, lotsMax })
-  const spendable = lots.filter(({ kind }) => !Lots.isRestricted(lotRules, kind))
-  const found: Balances = {
-    account,
-    lots: lots.toSorted(lotRules.spendingOrder),
-    credits: sumOf(spendable),
-    creditsByPurpose: sumsByPurpose(spendable),
-    held: openHolds[0]?.credits ?? 0,
-    day,
-    resetsAt: Day.endOf(at),
-    quotaUsed: new Map(quotas.map(({ kind, used }) => [kind, used]))
-  }
-  return found
-})
+export const findBalances = (request: BalancesRequest) => Effect.map(find(request), ({ balances }) => balances)
 
 /** Fails with the refusal of a charge, by the balances of its account. */
 export const check = Effect.fnUntraced(
   function*({ amount, ...request }: BalancesRequest & Omit<ChargeCommand, "reference">) {
-    const { lots, quotaUsed } = yield* findBalances(request)
+    const { at, balances: { lots, quotaUsed } } = yield* find(request)
     const payment: Result.Result<unknown, LedgerErrorReason> = amount._tag === "Credits"
-      ? Payments.payFrom(request.lotRules, lots, amount, request.at)
-      : Payments.countTo(quotaUsed.get(amount.kind) ?? 0, amount, request.at)
+      ? Payments.payFrom(request.lotRules, lots, amount, at)
+      : Payments.countTo(quotaUsed.get(amount.kind) ?? 0, amount, at)
     if (Result.isFailure(payment)) return yield* new LedgerError({ reason: payment.failure })
   }
 )
@@ -59,6 +44,30 @@ export const check = Effect.fnUntraced(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+/** Finds balances. Returns them with their time by the clock of the storage, which decides on charges (`storageTime`). */
+const find = Effect.fnUntraced(function*({ account, lotRules, lotsMax, store, ...request }: BalancesRequest) {
+  const { aheadMillis = 0, lots, openHolds, quotas } = yield* store.findBalances({
+    account,
+    at: request.at,
+    day: Day.of(request.at),
+    lotsMax
+  })
+  const at = DateTime.add(request.at, { milliseconds: aheadMillis })
+  const day = Day.of(at)
+  const spendable = lots.filter(({ kind }) => !Lots.isRestricted(lotRules, kind))
+  const balances: Balances = {
+    account,
+    lots: lots.toSorted(lotRules.spendingOrder),
+    credits: sumOf(spendable),
+    creditsByPurpose: sumsByPurpose(spendable),
+    held: openHolds[0]?.credits ?? 0,
+    day,
+    resetsAt: Day.endOf(at),
+    quotaUsed: new Map(quotas.filter((count) => count.day === day).map(({ kind, used }) => [kind, used]))
+  }
+  return { at, balances }
+})
 
 interface BalancesRequest {
   readonly account: string

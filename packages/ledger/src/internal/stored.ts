@@ -139,8 +139,8 @@ export interface BalancesQuery {
   readonly lotsMax: number
 }
 
-/** Live lots, the day's counters and the open holds of an account, in no particular order. */
-export type FoundBalances = Pick<Loaded, "lots" | "quotas" | "openHolds">
+/** Live lots, the day's counters and the open holds of an account, in no particular order. There may be counters of other days. */
+export type FoundBalances = Pick<Loaded, "lots" | "quotas" | "openHolds" | "aheadMillis">
 
 /** Transactions to list. */
 export interface TransactionsQuery {

@@ -1,6 +1,6 @@
 /** Finds transactions, lots, counters and holds, for units of work and for balances. */
 import { DatabaseTime, Rows } from "@kinora/persistence"
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Day } from "../Day.ts"
 import { LotId } from "../ids.ts"
@@ -12,6 +12,8 @@ import { decodeTransactions, hasReference, transactionColumns } from "./transact
 /** A query by days of the database instead of times. */
 interface BooksQuery extends Omit<LoadQuery, "days"> {
   readonly days: { readonly first: Day; readonly last: Day }
+  /** Whether to return how far the clock of the database is ahead. Default `false`. */
+  readonly readsClock?: boolean
 }
 
 /**
@@ -24,14 +26,17 @@ interface BooksQuery extends Omit<LoadQuery, "days"> {
  * the client.
  */
 export const findBooks = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, query: BooksQuery) {
+  const sentAt = yield* Clock.currentTimeMillis
   const rows = yield* select(sql, query)
   const rowsOf = (source: string) => rows.filter((row) => row.source === source).map(({ other }) => other)
+  const [now] = yield* decodeClock(rowsOf("clock"))
   const found: Loaded = {
     lots: yield* decodeLots(rows.filter(({ id }) => id !== null)),
     quotas: (yield* decodeQuotas(rowsOf("quota"))).map(toQuota),
     transactions: yield* decodeTransactions(rowsOf("transaction")),
     holds: yield* decodeHolds(rowsOf("hold")),
-    openHolds: yield* decodeOpenHolds(rowsOf("open holds"))
+    openHolds: yield* decodeOpenHolds(rowsOf("open holds")),
+    aheadMillis: now && Math.round(now - sentAt)
   }
   return found
 })
@@ -52,7 +57,7 @@ interface FoundRow {
 const accountColumns: Rows.Columns<string> = { account: ["text", (account) => account] }
 
 const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
-  Effect.flatMap(DatabaseTime.hostClock, ({ toDatabase }) =>
+  Effect.flatMap(DatabaseTime.hostClock, ({ now, toDatabase }) =>
     sql<FoundRow>`
     WITH name AS MATERIALIZED (
       SELECT account, reference, kind
@@ -112,6 +117,11 @@ const select = (sql: SqlClient.SqlClient, query: BooksQuery) =>
     UNION ALL
     SELECT ${noLot(sql)}, 'transaction', to_json(named) FROM named
     ${selectHolds(sql, query)}
+    ${
+      query.readsClock === true
+        ? sql`UNION ALL SELECT ${noLot(sql)}, 'clock', to_json((extract(epoch FROM ${now}) * 1000)::float8)`
+        : sql.literal("")
+    }
   `)
 
 /** Selects holds, if there are any to find, since units without holds should not pay for the larger statement. */
@@ -139,5 +149,7 @@ const QuotaRow = Schema.Struct({
 })
 
 const decodeQuotas = Schema.decodeUnknownEffect(Schema.Array(QuotaRow))
+
+const decodeClock = Schema.decodeUnknownEffect(Schema.Array(Schema.Finite))
 
 const toQuota = (row: typeof QuotaRow.Type): QuotaCount => ({ ...row, day: row.day as Day }) // a `date` column
