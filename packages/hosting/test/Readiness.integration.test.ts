@@ -168,7 +168,7 @@ it.live("is not ready while a connection of statements hangs", () =>
       yield* proxy.hangNextOf("statement")
       yield* sql.withTransaction(sql`SELECT 1`)
       assert.strictEqual(yield* proxy.hung, 0)
-      assert.isFalse(yield* Database.isReady)
+      assert.isFalse(yield* isReady)
       assert.strictEqual(yield* proxy.hung, 1)
       yield* sql.withTransaction(sql`SELECT 1`)
       yield* untilReady
