@@ -92,7 +92,7 @@ export const bench = (directory: string, args: ReadonlyArray<string>): Effect.Ef
 
 const dirty = "-dirty"
 
-/** What `--save` writes. */
+/** The files that `--save` writes. */
 const storedResults = ["docs/reference/benchmarks.json", "docs/reference/benchmarks.md"]
 
 const outputBytesMax = 64 * 1024 ** 2

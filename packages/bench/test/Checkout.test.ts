@@ -8,7 +8,7 @@ import * as Checkout from "../src/Checkout.ts"
 
 const author = ["-c", "user.name=bench", "-c", "user.email=bench@example.com"]
 
-it.live("a working tree is a commit unless anything but the stored results was changed", () =>
+it.live("a working tree has a suffix if anything but the stored results was changed", () =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const directory = yield* files.makeTempDirectoryScoped()
@@ -33,7 +33,7 @@ it.live("a working tree is a commit unless anything but the stored results was c
     assert.isFalse(Checkout.isCommit(changed))
   }).pipe(Effect.provide(NodeServices.layer)))
 
-it.live("a directory without a repository is no commit", () =>
+it.live("a directory without a repository has no commit", () =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const described = yield* Checkout.describe(yield* files.makeTempDirectoryScoped())
