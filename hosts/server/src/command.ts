@@ -6,6 +6,7 @@ import * as ServerHost from "./ServerHost.ts"
 /** Prints a page with the addresses when the server is ready, or a line of JSON. */
 export const serverCommand = Process.command({
   name: "kinora-server",
+  servesClients: true,
   description: "Serves the Kinora API, runs jobs and sends webhooks.",
   json: "{\"base_url\":…,\"operator_url\":…,\"api_key\":…}",
   workers: "Concurrent jobs in this process; 0 if only other processes run jobs",

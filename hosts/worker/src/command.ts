@@ -6,6 +6,7 @@ import * as WorkerHost from "./WorkerHost.ts"
 /** Prints a sentence when the worker is ready, or a line of JSON. */
 export const workerCommand = Process.command({
   name: "kinora-worker",
+  servesClients: false,
   description: "Runs Kinora jobs and sends webhooks.",
   json: "{\"workers\":…,\"operator_url\":…}",
   workers: "Concurrent jobs in this process",

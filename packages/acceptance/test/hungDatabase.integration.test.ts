@@ -67,6 +67,7 @@ it.live(
       yield* proxy.hangNextOf("transaction")
       yield* proxy.hangNextOf("statement")
       yield* drill.stops
+      assert.strictEqual(yield* proxy.hung, 2)
       yield* drill.booksAreSound
     }),
   { timeout: 300_000 }

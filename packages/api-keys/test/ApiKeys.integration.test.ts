@@ -1,4 +1,5 @@
 import { assert, layer } from "@effect/vitest"
+import { Pipelining } from "@kinora/persistence"
 import { TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -11,7 +12,12 @@ import * as KeysContract from "./KeysContract.ts"
 import * as TransactionsContract from "./TransactionsContract.ts"
 import * as VerificationContract from "./VerificationContract.ts"
 
-for (const [name, database, callers] of TestDatabase.all) {
+/** Ten per connection of the pool. */
+const callersMax = 160
+
+const pipelined = ["Postgres, pipelined", TestDatabase.postgresWith(Pipelining.over), callersMax] as const
+
+for (const [name, database, callers] of [...TestDatabase.all, pipelined]) {
   contract(name, Backend.over(database))
   KeysContract.suite(name, Backend.over(database))
   VerificationContract.suite(name, Backend.over(database))

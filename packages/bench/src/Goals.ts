@@ -31,7 +31,7 @@ export const judge = (goals: Goals, results: ReadonlyArray<JudgedResult>): Reado
   ]
 }
 
-/** Returns a line about the benchmarks in which operations failed, or `undefined`. That they are slow is not a defect, that they fail is. */
+/** Returns a line about the benchmarks in which operations failed, or `undefined`. Goals of time and memory are only reported. */
 export const failureOf = (
   outcomes: ReadonlyArray<{
     readonly benchmark: { readonly name: string }

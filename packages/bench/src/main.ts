@@ -133,7 +133,7 @@ const bench = Command.make(
       if (save && !Checkout.isCommit(tree)) {
         return yield* new BenchmarkFailure({
           what:
-            `--save names the commit that was measured, and this working tree (${tree}) has changes: commit them first`
+            `--save names the commit that was measured, but this working tree is not a commit (${tree}): commit all changes first`
         })
       }
       const commit = yield* Effect.transposeOption(Option.map(compare, Checkout.commitOf))

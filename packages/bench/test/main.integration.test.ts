@@ -28,12 +28,20 @@ const Output = Schema.fromJsonString(Schema.Struct({
   }))
 }))
 
+/** A busy machine can refuse a request of **neighbours**: the command prints its report all the same, and exits with 1. */
+const withReport = (error: { readonly code?: number; readonly stderr: string; readonly stdout: string }) => {
+  if (error.code === 1 && error.stderr.includes("Operations that must not fail")) return error
+  throw error
+}
+
 it.live("the command runs the named benchmarks", () =>
   Effect.gen(function*() {
     const url = yield* TestDatabase.postgresUrl
     const options = ["--seconds", "0.1", "--pairs", "1", "--warm-ups", "0", "--json", "--url", url]
     const { stdout } = yield* Effect.promise(() =>
-      promisify(execFile)(process.execPath, ["--conditions=@kinora/source", main, ...names, ...options])
+      promisify(execFile)(process.execPath, ["--conditions=@kinora/source", main, ...names, ...options]).catch(
+        withReport
+      )
     )
     const { outcomes } = yield* Schema.decodeEffect(Output)(stdout)
     assert.deepStrictEqual(outcomes.map(({ benchmark }) => benchmark.name), names)

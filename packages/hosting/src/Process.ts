@@ -23,6 +23,8 @@ export interface HostCommand<E> {
   readonly json: string
   /** Description of `--workers`. */
   readonly workers: string
+  /** Whether clients send requests to it. If it stops, it drains and waits for open requests. */
+  readonly servesClients: boolean
   /** The host. Call `say` when it is ready. */
   readonly layer: (settings: Settings.Settings, say: Say, member: Member) => Layer.Layer<never, E>
   /**
@@ -84,7 +86,7 @@ export const run = Effect.fn("Process.run")(function*<E>(host: HostCommand<E>, {
   const launch: Effect.Effect<void, E | ProcessGroup.MemberLost | ProcessGroup.MemberNotStarted> = index !== undefined
     ? launchHost(host, portsOf(settings, index), ClusterMember.sayReady, { index })
     : join !== undefined && settings.processes > 1
-    ? launchGroup(settings, (all) => print(join(all)))
+    ? launchGroup(settings, host.servesClients, (all) => print(join(all)))
     : launchHost(host, settings, print, { index: 0 })
   return yield* Effect.provide(launch, layerTelemetry(settings))
 }, explain)
@@ -135,7 +137,7 @@ const runMain = <const Name extends string, Input, E>(
 
 /** Runs the host in this process. */
 const launchHost = <E>(host: HostCommand<E>, settings: Settings.Settings, say: Say, member: Member) =>
-  StopDeadline.watch(StopDeadline.limitOf(settings), process).pipe(
+  StopDeadline.watch(StopDeadline.limitOf(settings, host.servesClients), process).pipe(
     Effect.andThen(awaitDatabase(settings.databaseWait)(Layer.launch(host.layer(settings, say, member)))),
     Effect.scoped
   )
@@ -143,6 +145,7 @@ const launchHost = <E>(host: HostCommand<E>, settings: Settings.Settings, say: S
 /** Runs the host in several processes, which this one starts. */
 const launchGroup = (
   settings: Settings.Settings,
+  servesClients: boolean,
   onReady: (all: ReadonlyArray<ProcessGroup.ReadyMember>) => Effect.Effect<void>
 ) =>
   ProcessGroup.run({
@@ -150,7 +153,7 @@ const launchGroup = (
     fork: ClusterMember.fork,
     onReady,
     // A process ends itself after its own deadline.
-    stopTime: Duration.sum(StopDeadline.limitOf(settings), Duration.seconds(1)),
+    stopTime: Duration.sum(StopDeadline.limitOf(settings, servesClients), Duration.seconds(1)),
     onFailedStop: Effect.sync(() => {
       process.exitCode = 1
     })

@@ -11,16 +11,19 @@ const makeProcess = () => {
 }
 
 it("is 5 seconds after the drain and the longest grace, or after the sends of webhooks", () => {
-  const limitOf = (drain: number, jobGrace: number, requestGrace: number) =>
-    Duration.toSeconds(StopDeadline.limitOf({
+  const limitOf = (drain: number, jobGrace: number, requestGrace: number, servesClients = true) => {
+    const settings = {
       drain: Duration.seconds(drain),
       jobGrace: Duration.seconds(jobGrace),
       requestGrace: Duration.seconds(requestGrace)
-    }))
+    }
+    return Duration.toSeconds(StopDeadline.limitOf(settings, servesClients))
+  }
   assert.strictEqual(limitOf(0, 30, 25), 35)
   assert.strictEqual(limitOf(20, 30, 60), 85)
   assert.strictEqual(limitOf(0, 0, 12), 17)
   assert.strictEqual(limitOf(0, 0, 0), 15)
+  assert.strictEqual(limitOf(20, 30, 60, false), 35)
 })
 
 it.effect("ends a process that hangs while it stops, and logs the part that hangs", () => {

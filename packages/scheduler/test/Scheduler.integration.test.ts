@@ -1,5 +1,5 @@
 import { assert, it, layer } from "@effect/vitest"
-import { DatabaseTime, Decision, Rows, UnitOfWork } from "@kinora/persistence"
+import { DatabaseTime, Decision, Pipelining, Rows, UnitOfWork } from "@kinora/persistence"
 import { QueryPlan, TestDatabase } from "@kinora/testkit"
 import { Effect, Layer, Queue, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -24,7 +24,9 @@ import { suite as shares } from "./SharesContract.ts"
 import { suite as uniqueKeys } from "./UniqueKeysContract.ts"
 import { suite as wakeups } from "./WakeupsContract.ts"
 
-for (const [name, database] of TestDatabase.all) {
+const pipelined = ["Postgres, pipelined", TestDatabase.postgresWith(Pipelining.over)] as const
+
+for (const [name, database] of [...TestDatabase.all, pipelined]) {
   suite(name, over(database))
   scheduler(name, over(database))
   handovers(name, over(database))

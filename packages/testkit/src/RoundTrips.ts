@@ -11,8 +11,9 @@ export interface Cost {
   readonly roundTrips: number
   /**
    * How often the locks of a transaction waited for the client: its round trips after the one with its first statement that locks
-   * or writes rows. 1 if everything that follows the first lock is sent together with `COMMIT`. 0 if a statement runs without a
-   * transaction, since the server ends it by itself. If there are several transactions, that of the one with the most.
+   * or writes rows. 1 if everything that follows the first lock is sent together with `COMMIT`. 0 if the first lock itself is, and if
+   * a statement runs without a transaction, since the server ends it. If there are several transactions, that of the one with
+   * the most.
    */
   readonly writesAfterLock: number
   /**

@@ -4,8 +4,8 @@ import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 
 /**
- * A part that a client sends on an idle connection: the begin of a transaction, or a statement outside of transactions on a connection
- * that has never had one. Pools that keep connections for transactions have both.
+ * The kind of what a client sends while the server reports no open transaction: the start of a transaction, or a statement on
+ * a connection that has never had a transaction. Pools that keep connections for transactions have both.
  */
 export type SentKind = "transaction" | "statement"
 

@@ -21,6 +21,9 @@ import * as ConnectionPool from "./internal/transport/ConnectionPool.ts"
 import { type Answer, type Ending, exchange } from "./internal/transport/exchange.ts"
 import { Transport, type TransportRequest } from "./Transport.ts"
 
+/** Time limit of a send, unless an option sets it. */
+export const timeoutDefault = Duration.seconds(10)
+
 /** Options for `UndiciTransport.layerWith`. The caller limits the number of concurrent sends. */
 export interface UndiciTransportOptions {
   /** Time limit of a send: resolve, connect, write and read the response head. Default 10 seconds. */
@@ -46,7 +49,7 @@ export const layerWith = (options: UndiciTransportOptions = {}): Layer.Layer<Tra
 /** Creates the transport in the surrounding scope. */
 export const make = Effect.fnUntraced(function*(options: UndiciTransportOptions) {
   const guard = yield* AddressGuard
-  const deadlines = yield* Deadlines.make(options.timeout ?? "10 seconds")
+  const deadlines = yield* Deadlines.make(options.timeout ?? timeoutDefault)
   const bodyTimeout = options.bodyTimeout ?? "1 second"
   const pool = yield* Effect.acquireRelease(
     Effect.sync(() =>

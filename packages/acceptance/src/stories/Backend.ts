@@ -14,6 +14,8 @@ export type AnyStores = Layer.Success<ReturnType<typeof FaultyMemory.layer>>
 
 /** The database of a story. */
 export interface Database {
+  /** The clock that decides to which day a charge counts. A memory has none of its own. */
+  readonly clock: "host" | "database"
   /** The stores of a host with these faults. */
   readonly stores: (faults: Faults.Faults) => Layer.Layer<AnyStores>
   /** The stores without faults, for assertions. */
@@ -36,7 +38,7 @@ export const memory: Backend = {
   open: () =>
     Effect.map(Layer.build(Layer.fresh(Stores.layerMemory)), (context) => {
       const all = Layer.succeedContext(context)
-      return { all, stores: (faults) => FaultyMemory.layer(faults).pipe(Layer.provide(all)) }
+      return { clock: "host", all, stores: (faults) => FaultyMemory.layer(faults).pipe(Layer.provide(all)) }
     })
 }
 
@@ -83,7 +85,11 @@ export const makePostgres = (url: string): Effect.Effect<Backend, SqlError.SqlEr
       shrinksMax: postgresShrinksMax,
       open: (still) =>
         still(Effect.orDie(empty)).pipe(
-          Effect.as({ all: storesWith(undefined, still), stores: (faults: Faults.Faults) => storesWith(faults, still) })
+          Effect.as({
+            clock: "database" as const,
+            all: storesWith(undefined, still),
+            stores: (faults: Faults.Faults) => storesWith(faults, still)
+          })
         )
     }
   })

@@ -2,7 +2,7 @@
 import { KeySpending } from "@kinora/accounts"
 import { AccountStore } from "@kinora/accounts/AccountStore"
 import { Generations, GenerationSweep } from "@kinora/generations"
-import { type Generation, isFinal } from "@kinora/generations/Generation"
+import { type Generation, type GenerationId, isFinal } from "@kinora/generations/Generation"
 import { GenerationStore } from "@kinora/generations/GenerationStore"
 import { VirtualTime } from "@kinora/host-test/VirtualTime"
 import { Ledger } from "@kinora/ledger"
@@ -206,11 +206,17 @@ const checkBooks = (world: World, host: StoryHost) =>
           ),
           ...charges === own.length ? [] : [`${charges} charges for ${own.length} jobs`],
           ...left === credits - spent ? [] : [`${left} credits are left after ${spent} of ${credits} were spent`],
-          ...Quotas.problemsOfJobs({ jobs: own, transactions: entries, skews: world.skews, used, now })
+          ...Quotas.problemsOfJobs({ jobs: own, transactions: entries, skewsOf: skewsIn(world), used, now })
         ]
       }))
     return [...problems.map((problem) => JSON.stringify(problem)), ...found.flat()]
   }))
+
+/** Returns how far the clock of the host of a job can have been ahead of the one that decides on days. */
+const skewsIn = ({ database, requests }: World) => (id: GenerationId): ReadonlyArray<number> =>
+  database.clock === "host"
+    ? [0]
+    : requests().filter(({ jobs }) => jobs.has(id)).flatMap(({ skews }) => Array.from(skews))
 
 /** Each API key with a budget has spent what its jobs that are not refunded cost, on the days of their charges. */
 const checkSpending = Effect.fnUntraced(function*(world: World, host: StoryHost) {

@@ -41,6 +41,8 @@ export type HostServices = Layer.Success<ReturnType<typeof servicesLayer>>
 /** A running host. */
 export interface StoryHost {
   readonly faults: Faults.Faults
+  /** How far its clock is ahead of the database's, in milliseconds. */
+  readonly skew: number
   /** Runs a call of a client or an operator on the host, until the host ends. */
   readonly call: <A, E>(effect: Effect.Effect<A, E, HostServices>) => Effect.Effect<A, E>
   /** The scope of calls and of background work. */
@@ -81,6 +83,7 @@ export const start = Effect.fnUntraced(function*(options: StoryHostOptions) {
   const close = Scope.close(scope, Exit.void)
   const host: StoryHost = {
     faults,
+    skew,
     scope,
     call: (effect) => onHost(Effect.provideContext(effect, services)),
     stop: onHost(close),

@@ -24,6 +24,8 @@ export interface Request {
   readonly key: number
   /** The API key with a budget that it is sent with, if it is sent with that one. */
   readonly line: KeyId | undefined
+  /** The skews of the hosts that got it before a response contained its job, one of which created the job. */
+  readonly skews: Set<number>
   /** Jobs that responses contained. More than one is a defect of the product. */
   readonly jobs: Set<GenerationId>
   /** Names of other responses, oldest first. */
@@ -38,8 +40,6 @@ export interface World {
   /** The API key with a budget of each account. */
   readonly lines: ReadonlyMap<string, KeyId>
   readonly database: Database
-  /** How far the clocks of the hosts are ahead of the database's, in milliseconds. */
-  readonly skews: ReadonlyArray<number>
   readonly surroundings: Surroundings.Surroundings
   /** Whether the database and the files refuse writes. */
   readonly condition: Faults.Condition
@@ -93,7 +93,7 @@ export const make = Effect.fnUntraced(function*(
       case "create":
         return yield* Effect.forEach(
           step.keys,
-          (key) => call(step.host, send(requestOf(step.account, key))),
+          (key) => call(step.host, (host) => send(host, requestOf(step.account, key))),
           { discard: true }
         )
       case "cancel":
@@ -125,14 +125,13 @@ export const make = Effect.fnUntraced(function*(
     accounts,
     lines: opened,
     database,
-    skews: story.skews,
     surroundings,
     condition,
     problems: reads.problems,
     failedReads: reads.failed,
     requests: () => Array.from(requests.values()),
     take,
-    repeat: (host, request) => host.call(send(request)),
+    repeat: (host, request) => host.call(send(host, request)),
     hosts
   }
 })
@@ -168,15 +167,19 @@ const makeClients = (
     const account = accounts[index] ?? ""
     const name = `${account} ${key}`
     const line = key < 4 ? lines.get(account) : undefined
-    const request = requests.get(name) ?? { account, key, line, jobs: new Set(), refusals: [], upload: undefined }
+    const request = requests.get(name) ??
+      { account, key, line, skews: new Set(), jobs: new Set(), refusals: [], upload: undefined }
     requests.set(name, request)
     return request
   }
 
   /** Runs a call of a client in the background. The host's end interrupts it. */
-  const call = (pick: number, effect: Effect.Effect<void, never, StoryHost.HostServices>) => {
+  const call = (
+    pick: number,
+    callOf: (host: StoryHost.StoryHost) => Effect.Effect<void, never, StoryHost.HostServices>
+  ) => {
     const host = hosts.running(pick)
-    return host === undefined ? Effect.void : Effect.asVoid(Effect.forkIn(host.call(effect), host.scope))
+    return host === undefined ? Effect.void : Effect.asVoid(Effect.forkIn(host.call(callOf(host)), host.scope))
   }
   /** Runs a call about the job of an earlier request. Its failure is a response like another. */
   const callLater = (
@@ -189,7 +192,7 @@ const makeClients = (
       return request === undefined || job === undefined ? Effect.void : Effect.exit(use(request.account, job))
     })
     // The client has the response to the request first.
-    return call(host, Effect.asVoid(Effect.andThen(Effect.sleep("5 millis"), later)))
+    return call(host, () => Effect.asVoid(Effect.andThen(Effect.sleep("5 millis"), later)))
   }
 
   return { call, callLater, requestOf }
@@ -238,7 +241,8 @@ const openAccounts = Effect.gen(function*() {
 const accountOf = (text: string): AccountId => Option.getOrThrow(Option.fromUndefinedOr(AccountId.parse(text)))
 
 /** Sends a request and records the response. */
-const send = Effect.fnUntraced(function*(request: Request) {
+const send = Effect.fnUntraced(function*({ skew }: StoryHost.StoryHost, request: Request) {
+  if (request.jobs.size === 0) request.skews.add(skew)
   const exit = yield* Effect.exit(create(request))
   if (Exit.isSuccess(exit)) request.jobs.add(exit.value)
   else request.refusals.push(nameOf(exit))

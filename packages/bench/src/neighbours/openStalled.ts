@@ -9,7 +9,7 @@ export interface OpenStalledOptions {
   readonly connections: number
   readonly tally: Tally
   readonly signal: AbortSignal
-  /** Returns the bytes of a connection by its number. */
+  /** Returns the bytes of a connection by its number. One that replaces it has the same. */
   readonly bytesOf: (n: number) => string
 }
 
@@ -17,16 +17,15 @@ export interface OpenStalledOptions {
 export const openStalled = async (
   { bytesOf, connections, origin, signal, tally }: OpenStalledOptions
 ): Promise<void> => {
-  let next = 0
-  const holder = async () => {
+  const holder = async (n: number) => {
     while (!signal.aborted) {
-      const outcome = await hold(origin, bytesOf(next++), tally, signal)
+      const outcome = await hold(origin, bytesOf(n), tally, signal)
       if (signal.aborted) return
       tally(outcome)
       await setTimeout(pauseMillis)
     }
   }
-  await Promise.all(Array.from({ length: connections }, holder))
+  await Promise.all(Array.from({ length: connections }, (_, n) => holder(n)))
 }
 
 // -----------------------------------------------------------------------------

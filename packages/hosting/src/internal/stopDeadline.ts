@@ -1,4 +1,5 @@
 /** Ends the process if it does not stop in time after a signal, and logs which parts of the host hang. */
+import * as UndiciTransport from "@kinora/webhooks/UndiciTransport"
 import { Duration, Effect, Latch, Layer } from "effect"
 import type { EventEmitter } from "node:events"
 import type { Settings } from "../Settings.ts"
@@ -8,12 +9,18 @@ export interface StoppedProcess extends Pick<EventEmitter, "once" | "off"> {
   readonly exit: (code: number) => void
 }
 
-/** Returns the time from a signal to the end of the process, if something hangs: the drain, the longest grace, and 5 seconds. */
+/**
+ * Returns the time from a signal to the end of the process, if something hangs: 5 seconds after the grace of jobs or the time
+ * limit of a send of a webhook, whichever is longer. A process that serves clients drains first, and has the grace of requests.
+ */
 export const limitOf = (
-  { drain, jobGrace, requestGrace }: Pick<Settings, "drain" | "jobGrace" | "requestGrace">
+  { drain, jobGrace, requestGrace }: Pick<Settings, "drain" | "jobGrace" | "requestGrace">,
+  servesClients: boolean
 ): Duration.Duration => {
-  const grace = Duration.max(Duration.max(jobGrace, requestGrace), sendMax)
-  return drain.pipe(Duration.sum(grace), Duration.sum(hangMax))
+  // After the drain, a host begins no sends and waits for those in progress.
+  const ofWork = Duration.max(jobGrace, UndiciTransport.timeoutDefault)
+  const grace = servesClients ? Duration.sum(drain, Duration.max(ofWork, requestGrace)) : ofWork
+  return Duration.sum(grace, hangMax)
 }
 
 /** Names of the parts of the host that have begun to stop and have not ended. */
@@ -44,12 +51,9 @@ export const watch = (limit: Duration.Duration, target: StoppedProcess) =>
 // internal
 // -----------------------------------------------------------------------------
 
-/** Time limit of a send of a webhook. A host sends none after a signal, and waits for those that have begun. */
-const sendMax = Duration.seconds(10)
-
 /**
  * Time for what follows a grace: releases of jobs, requests of operators, and closing the database. A constant, since the
- * writes have the deadlines of the database, and process managers have to know the time.
+ * writes have the deadlines of the database.
  */
 const hangMax = Duration.seconds(5)
 
