@@ -32,7 +32,25 @@ const lateCommits = (skip: number): Story.Story => {
   }
 }
 
+/** The first host creates a job half a minute before midnight, its clock is after it. The other one does the reverse. */
+const wrongDays: Story.Story = {
+  skews: [120_000, -120_000, 0],
+  steps: [
+    { _tag: "create", account: 0, keys: [6], host: 0 },
+    ...Array.from({ length: 3 }, (): Story.Step => ({ _tag: "pass", millis: 12_000 })),
+    { _tag: "create", account: 1, keys: [6], host: 1 },
+    { _tag: "pass", millis: 12_000 }
+  ]
+}
+
 describe("stories on Postgres", () => {
+  it.live("count each job to the day of the database, whatever the clock of its host", () =>
+    Effect.gen(function*() {
+      const backend = yield* Backend.makePostgres(yield* TestDatabase.postgresUrl)
+      const { refusals, statuses } = yield* Stories.run(wrongDays, backend)
+      assert.deepStrictEqual({ refusals, statuses }, { refusals: [], statuses: ["completed", "completed"] })
+    }).pipe(Effect.scoped))
+
   it.live("delete the files of a lost attempt later if they cannot be deleted at once", () =>
     Effect.gen(function*() {
       const backend = yield* Backend.makePostgres(yield* TestDatabase.postgresUrl)
