@@ -46,11 +46,12 @@ it.live("downloads send no more statements than these, and wait for no more resp
         return { ...cost, statements: cost.statements - looks, roundTrips: cost.roundTrips - looks }
       })
 
-      /** The process keeps what it has read for a second, which may end before a request. */
+      const sumOf = ({ roundTrips, statements }: RoundTrips.Cost) => statements + roundTrips
+      /** The process keeps what it has read for a second, which may end before a request, and a request may open a connection. */
       const least = <E, R>(download: Effect.Effect<RoundTrips.Cost, E, R>) =>
         Effect.map(
           Effect.replicateEffect(download, 5),
-          (all) => all.reduce((least, cost) => cost.statements < least.statements ? cost : least)
+          (all) => all.reduce((least, cost) => sumOf(cost) < sumOf(least) ? cost : least)
         )
 
       const headers = { range: "bytes=10-50009" }
