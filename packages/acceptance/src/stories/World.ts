@@ -2,11 +2,10 @@
 import { Accounts, KeyBudget } from "@kinora/accounts"
 import { AccountId } from "@kinora/accounts/Account"
 import type { KeyId } from "@kinora/accounts/ApiKey"
-import { type GenerationError, Generations, Uploads } from "@kinora/generations"
+import { Generations, Uploads } from "@kinora/generations"
 import type { GenerationId } from "@kinora/generations/Generation"
 import { VirtualTime } from "@kinora/host-test/VirtualTime"
 import { Fingerprint } from "@kinora/idempotency"
-import { StorageError } from "@kinora/persistence"
 import * as Faults from "@kinora/testkit/Faults"
 import { Webhooks } from "@kinora/webhooks"
 import { Effect, Exit, Option, type Scope } from "effect"
@@ -14,6 +13,7 @@ import * as Books from "../Books.ts"
 import type { Backend, Database } from "./Backend.ts"
 import * as Files from "./Files.ts"
 import * as Hosts from "./Hosts.ts"
+import { nameOf } from "./nameOf.ts"
 import { accountsMax, type Step, type Story } from "./Story.ts"
 import * as StoryHost from "./StoryHost.ts"
 import * as Surroundings from "./Surroundings.ts"
@@ -290,15 +290,3 @@ const imagesOf = Effect.fnUntraced(function*(request: Request) {
       return {}
   }
 })
-
-/** Name of a refusal or of an error. */
-const nameOf = (exit: Exit.Failure<unknown, { readonly _tag: string; readonly reason?: unknown }>): string => {
-  const [reason] = exit.cause.reasons
-  if (reason?._tag !== "Fail") return reason?._tag === "Die" ? `died: ${String(reason.defect)}` : "interrupted"
-  const { error } = reason
-  if (error instanceof StorageError.StorageError) return `${error._tag} ${error.reason}`
-  return isTagged(error.reason) ? error.reason._tag : error._tag
-}
-
-const isTagged = (value: unknown): value is { readonly _tag: GenerationError.GenerationError["reason"]["_tag"] } =>
-  typeof value === "object" && value !== null && "_tag" in value
