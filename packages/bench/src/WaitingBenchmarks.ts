@@ -53,6 +53,8 @@ const waiting = Effect.fnUntraced(function*(server: HttpServer, environment: Env
       })
   )
   yield* settle
+  // The server refuses calls at first, since so many begin at once. They are repeated, until all wait.
+  yield* Effect.repeat(countNew(outcomes), { until: (count) => count === 0 })
   const refusals = outcomes.length
   const round = yield* costsOfSecond(server, environment)
   // A call that does not wait gets its job at once.
@@ -63,11 +65,15 @@ const waiting = Effect.fnUntraced(function*(server: HttpServer, environment: Env
   return round
 })
 
-/**
- * All calls wait by then, also those that the server refuses at first, since so many begin at once, and that are repeated; or the
- * server has ended those of the round before.
- */
+/** The time for calls to begin, or for those of the round before to end. */
 const settle = Effect.sleep("5 seconds")
+
+/** Returns the number of outcomes of 2 seconds. A refused call is repeated after one. */
+const countNew = (outcomes: ReadonlyArray<string>) =>
+  Effect.suspend(() => {
+    const before = outcomes.length
+    return Effect.map(Effect.sleep("2 seconds"), () => outcomes.length - before)
+  })
 
 /** Processor times of a second. */
 const costsOfSecond = Effect.fnUntraced(function*(server: HttpServer, environment: Environment) {
