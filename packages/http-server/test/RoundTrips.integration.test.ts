@@ -47,7 +47,7 @@ it.live("downloads send no more statements than these, and wait for no more resp
       })
 
       const sumOf = ({ roundTrips, statements }: RoundTrips.Cost) => statements + roundTrips
-      /** The process keeps what it has read for a second, which may end before a request, and a request may open a connection. */
+      /** The process keeps what it has read for a second, which may end before a request. */
       const least = <E, R>(download: Effect.Effect<RoundTrips.Cost, E, R>) =>
         Effect.map(
           Effect.replicateEffect(download, 5),

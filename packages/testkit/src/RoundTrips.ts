@@ -7,7 +7,7 @@ import * as TestDatabase from "./TestDatabase.ts"
 /** Costs of an operation. `BEGIN` and `COMMIT` are statements. */
 export interface Cost {
   readonly statements: number
-  /** Number of times that the client waited for a response. */
+  /** Number of times that the client waited for a response. The start of a connection is none: a pool opens one at any time. */
   readonly roundTrips: number
   /**
    * How often the locks of a transaction waited for the client: its round trips after the one with its first statement that locks
@@ -80,7 +80,7 @@ const counted = (host: string, port: number, total: Total) => {
       total.statements += statements.length
       observe(statements, !isWaiting)
       open += PostgresSocket.cyclesIn(frame)
-      if (!isWaiting) total.roundTrips++
+      if (hasStarted && !isWaiting) total.roundTrips++
       isWaiting = true
     },
     received: () => {
