@@ -286,6 +286,11 @@ const requests: ReadonlyArray<Row> = [
     "connections of the client address (IPv6: of the /48) that leaves the most are closed"
   ),
   fixed(
+    "bytes of large bodies and of files that an account moves per turn of a server's event loop while others are active",
+    "32 KiB",
+    "its transfers continue in later turns"
+  ),
+  fixed(
     "sessions of an API key, of a role of an account, or of an operator",
     "20",
     "the session that was not used for the longest time ends"

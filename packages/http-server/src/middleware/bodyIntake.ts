@@ -21,18 +21,25 @@ export interface BodyIntakeOptions {
   readonly memory: Holding
   readonly transfer: Transfer
   readonly transfers: Transfers
+  /** Waits until the owner can receive these bytes beside requests of others, unless it can at once. Default: it always can. */
+  readonly pace?: (bytes: number) => Effect.Effect<void> | undefined
   /** Runs before the effect that reads a slow body is interrupted. */
   readonly onTooSlow: () => void
 }
 
 /** Makes the limits of a body. */
-export const make = ({ memory, onTooSlow, transfer, transfers }: BodyIntakeOptions): BodyIntake => ({
+export const make = ({ memory, onTooSlow, pace, transfer, transfers }: BodyIntakeOptions): BodyIntake => ({
   take: (bytes) =>
     Effect.suspend(() => {
       transfer.count(bytes)
       // The client cannot send while its request waits for memory.
       transfer.pause()
-      return Effect.ensuring(memory.take(bytes), Effect.sync(() => transfer.resume()))
+      const taken = memory.take(bytes)
+      const turn = pace?.(bytes)
+      return Effect.ensuring(
+        turn === undefined ? taken : Effect.andThen(turn, taken),
+        Effect.sync(() => transfer.resume())
+      )
     }),
   // An interruption needs no fiber until it happens, unlike a race.
   read: (effect) =>

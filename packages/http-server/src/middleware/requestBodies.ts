@@ -13,6 +13,7 @@ import * as Pieces from "../wire/pieces.ts"
 import { multipartOverheadMax } from "../wire/uploadBody.ts"
 import * as BodyIntake from "./bodyIntake.ts"
 import { currentRequest, type RequestState, untimed } from "./currentRequest.ts"
+import { Pacing } from "./pacing.ts"
 import { Share } from "./share.ts"
 import * as Transfers from "./transfers.ts"
 
@@ -22,6 +23,7 @@ type App<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const memory = new Share(options.bodiesBytesMax, 4, options.crowdedWait)
   const transfers = yield* Transfers.make
+  const pacing = new Pacing()
   // The pieces of several bodies would delay other requests by their sum.
   const inTurn = Turns.make({ max: 1 })
 
@@ -45,6 +47,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
         memory: held,
         transfer: new Transfers.Transfer({ rateMin, stallMax, timeMax }),
         transfers,
+        pace: (bytes) => state.budget.hasOthers(owner) ? pacing.take(owner, bytes) : undefined,
         onTooSlow: () => {
           state.rejection = tooSlow
         }

@@ -9,6 +9,7 @@
  */
 import { Duration, Effect, Fiber } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
+import * as Activity from "./activity.ts"
 import * as SharedTimer from "./sharedTimer.ts"
 
 /** The time of one request. */
@@ -28,13 +29,20 @@ export interface RequestBudget {
    * free. The first call counts; later ones change nothing.
    */
   readonly claim: (account: string) => boolean
+  /** Records that the account moves bytes. Returns whether another account has claimed a place, or moved bytes, in the last second. */
+  readonly hasOthers: (account: string) => boolean
 }
 
 /** A budget without a limit. */
-export const unlimited: RequestBudget = { within: (effect) => effect, paused: (effect) => effect, claim: () => true }
+export const unlimited: RequestBudget = {
+  within: (effect) => effect,
+  paused: (effect) => effect,
+  claim: () => true,
+  hasOthers: () => false
+}
 
 /** A budget that is used up. */
-export const exhausted: RequestBudget = { within: (_, late) => late, paused: (effect) => effect, claim: () => true }
+export const exhausted: RequestBudget = { ...unlimited, within: (_, late) => late }
 
 /** Makes the function that runs requests within their budgets. Its timer runs until the scope closes. */
 export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: HttpServerOptions) {
@@ -42,6 +50,7 @@ export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: Ht
   const active = yield* SharedTimer.make(Duration.divideUnsafe(requestTime, intervals))
   /** The number of these that each account has. */
   const byAccount = new Map<string, number>()
+  const activity = yield* Activity.make
 
   const count = ({ account }: Spending, change: 1 | -1) => {
     if (account === undefined) return
@@ -63,6 +72,7 @@ export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: Ht
   }
   const claim = (spending: Spending, account: string): boolean => {
     if (spending.account !== undefined) return true
+    activity.record(account)
     const held = byAccount.get(account) ?? 0
     if (held > 0 && held >= requestsMax - active.size()) return false
     spending.account = account
@@ -77,7 +87,11 @@ export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: Ht
         stop(spending)
         return Effect.ensuring(effect, Effect.sync(() => start(spending)))
       }),
-    claim: (account) => claim(spending, account)
+    claim: (account) => claim(spending, account),
+    hasOthers: (account) => {
+      activity.record(account)
+      return activity.hasOthers(account)
+    }
   })
 
   /** Runs a request with a budget, or `overloaded` if too many are handled. */
