@@ -7,7 +7,7 @@ import * as TestDatabase from "./TestDatabase.ts"
 /** Costs of an operation. `BEGIN` and `COMMIT` are statements. */
 export interface Cost {
   readonly statements: number
-  /** Number of times that the client waited for a response. The start of a connection is none: a pool opens one at any time. */
+  /** Number of times that the client waited for a response. Does not count the start of a connection, because a pool can open one at any time. */
   readonly roundTrips: number
   /**
    * How often the locks of a transaction waited for the client: its round trips after the one with its first statement that locks

@@ -286,9 +286,9 @@ const requests: ReadonlyArray<Row> = [
     "connections of the client address (IPv6: of the /48) that leaves the most are closed"
   ),
   fixed(
-    "bytes of large bodies and of files that an account moves per turn of a server's event loop while others are active",
+    "bytes of files and of larger bodies per account and turn of a server's event loop, within a second after another account was active",
     "32 KiB",
-    "its transfers continue in later turns"
+    "the next chunk waits for its turns, after those of the account's other transfers"
   ),
   fixed(
     "sessions of an API key, of a role of an account, or of an operator",

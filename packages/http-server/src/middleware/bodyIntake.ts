@@ -21,8 +21,8 @@ export interface BodyIntakeOptions {
   readonly memory: Holding
   readonly transfer: Transfer
   readonly transfers: Transfers
-  /** Waits until the owner can receive these bytes beside requests of others, unless it can at once. Default: it always can. */
-  readonly pace?: (bytes: number) => Effect.Effect<void> | undefined
+  /** Waits until further bytes can be read, unless they can at once. See `RequestBudget.pace`. */
+  readonly pace?: ((bytes: number) => Effect.Effect<void> | undefined) | undefined
   /** Runs before the effect that reads a slow body is interrupted. */
   readonly onTooSlow: () => void
 }
@@ -34,12 +34,10 @@ export const make = ({ memory, onTooSlow, pace, transfer, transfers }: BodyIntak
       transfer.count(bytes)
       // The client cannot send while its request waits for memory.
       transfer.pause()
-      const taken = memory.take(bytes)
-      const turn = pace?.(bytes)
-      return Effect.ensuring(
-        turn === undefined ? taken : Effect.andThen(turn, taken),
-        Effect.sync(() => transfer.resume())
-      )
+      const taken = Effect.ensuring(memory.take(bytes), Effect.sync(() => transfer.resume()))
+      const turns = pace?.(bytes)
+      // After the memory is taken, so that what waits for its turn is counted.
+      return turns === undefined ? taken : Effect.tap(taken, (isTaken) => isTaken ? turns : Effect.void)
     }),
   // An interruption needs no fiber until it happens, unlike a race.
   read: (effect) =>

@@ -13,7 +13,6 @@ import * as Pieces from "../wire/pieces.ts"
 import { multipartOverheadMax } from "../wire/uploadBody.ts"
 import * as BodyIntake from "./bodyIntake.ts"
 import { currentRequest, type RequestState, untimed } from "./currentRequest.ts"
-import { Pacing } from "./pacing.ts"
 import { Share } from "./share.ts"
 import * as Transfers from "./transfers.ts"
 
@@ -23,7 +22,6 @@ type App<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
   const memory = new Share(options.bodiesBytesMax, 4, options.crowdedWait)
   const transfers = yield* Transfers.make
-  const pacing = new Pacing()
   // The pieces of several bodies would delay other requests by their sum.
   const inTurn = Turns.make({ max: 1 })
 
@@ -47,7 +45,7 @@ export const make = Effect.fnUntraced(function*(options: HttpServerOptions) {
         memory: held,
         transfer: new Transfers.Transfer({ rateMin, stallMax, timeMax }),
         transfers,
-        pace: (bytes) => state.budget.hasOthers(owner) ? pacing.take(owner, bytes) : undefined,
+        pace: isSmall(request) ? undefined : (bytes) => state.budget.pace(owner, bytes),
         onTooSlow: () => {
           state.rejection = tooSlow
         }
@@ -142,11 +140,12 @@ export const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest)
 const smallBodyMax = 16 * 1024
 
 /** Reads a body within its limits. Fails with the one that it exceeds. */
-const readJson = (request: HttpServerRequest.HttpServerRequest, intake: BodyIntake.BodyIntake, bytesMax: number) => {
+const readJson = (request: HttpServerRequest.HttpServerRequest, intake: BodyIntake.BodyIntake, bytesMax: number) =>
+  untimed(isSmall(request) ? readSmall(request, intake) : readChunks(request, intake, bytesMax))
+
+const isSmall = (request: HttpServerRequest.HttpServerRequest): boolean => {
   const length = declaredLength(request)
-  return untimed(
-    length !== undefined && length <= smallBodyMax ? readSmall(request, intake) : readChunks(request, intake, bytesMax)
-  )
+  return length !== undefined && length <= smallBodyMax
 }
 
 const readSmall = Effect.fnUntraced(

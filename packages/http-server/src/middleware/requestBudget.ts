@@ -9,10 +9,10 @@
  */
 import { Duration, Effect, Fiber } from "effect"
 import type { HttpServerOptions } from "../HttpServerOptions.ts"
-import * as Activity from "./activity.ts"
+import * as Pacing from "./pacing.ts"
 import * as SharedTimer from "./sharedTimer.ts"
 
-/** The time of one request. */
+/** The time of one request, and its share of the turns of the event loop. */
 export interface RequestBudget {
   /**
    * Runs the effect. When the time is used up, runs `late` instead and interrupts the effect without waiting for it: what
@@ -29,8 +29,8 @@ export interface RequestBudget {
    * free. The first call counts; later ones change nothing.
    */
   readonly claim: (account: string) => boolean
-  /** Records that the account moves bytes. Returns whether another account has claimed a place, or moved bytes, in the last second. */
-  readonly hasOthers: (account: string) => boolean
+  /** Waits until the account can move these bytes of a body or a file beside other accounts. `undefined` if it can at once. */
+  readonly pace: (account: string, bytes: number) => Effect.Effect<void> | undefined
 }
 
 /** A budget without a limit. */
@@ -38,11 +38,19 @@ export const unlimited: RequestBudget = {
   within: (effect) => effect,
   paused: (effect) => effect,
   claim: () => true,
-  hasOthers: () => false
+  pace: () => undefined
 }
 
 /** A budget that is used up. */
 export const exhausted: RequestBudget = { ...unlimited, within: (_, late) => late }
+
+/** Returns a function that counts bytes of an account after it has waited for their turns. */
+export const paced =
+  (budget: RequestBudget, account: string, count: (bytes: number) => Effect.Effect<void>) =>
+  (bytes: number): Effect.Effect<void> => {
+    const turns = budget.pace(account, bytes)
+    return turns === undefined ? count(bytes) : Effect.andThen(turns, count(bytes))
+  }
 
 /** Makes the function that runs requests within their budgets. Its timer runs until the scope closes. */
 export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: HttpServerOptions) {
@@ -50,7 +58,7 @@ export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: Ht
   const active = yield* SharedTimer.make(Duration.divideUnsafe(requestTime, intervals))
   /** The number of these that each account has. */
   const byAccount = new Map<string, number>()
-  const activity = yield* Activity.make
+  const pacing = yield* Pacing.make
 
   const count = ({ account }: Spending, change: 1 | -1) => {
     if (account === undefined) return
@@ -72,7 +80,7 @@ export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: Ht
   }
   const claim = (spending: Spending, account: string): boolean => {
     if (spending.account !== undefined) return true
-    activity.record(account)
+    pacing.record(account)
     const held = byAccount.get(account) ?? 0
     if (held > 0 && held >= requestsMax - active.size()) return false
     spending.account = account
@@ -88,10 +96,7 @@ export const make = Effect.fnUntraced(function*({ requestTime, requestsMax }: Ht
         return Effect.ensuring(effect, Effect.sync(() => start(spending)))
       }),
     claim: (account) => claim(spending, account),
-    hasOthers: (account) => {
-      activity.record(account)
-      return activity.hasOthers(account)
-    }
+    pace: pacing.take
   })
 
   /** Runs a request with a budget, or `overloaded` if too many are handled. */

@@ -8,7 +8,7 @@ import { countedStreamOf, type OpenBlob, openBlob } from "./blobs.ts"
 import * as ChunkMemory from "./chunkMemory.ts"
 import { currentRequest } from "./currentRequest.ts"
 import * as Metrics from "./metrics.ts"
-import { Pacing } from "./pacing.ts"
+import { paced } from "./requestBudget.ts"
 import { Suspensions } from "./suspensions.ts"
 import * as Transfers from "./transfers.ts"
 
@@ -35,14 +35,17 @@ export const make = Effect.fnUntraced(function*(
 ) {
   const connect = yield* ResponseWriter
   const makeMemory = ChunkMemory.make()
-  const pacing = new Pacing()
   const transfers = yield* Transfers.make
   const { isSuspended, observe } = yield* Suspensions
 
   return Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, file: SentFile) {
     const { account, count, head, key, range } = file
     const { budget, close, id } = yield* currentRequest
-    const countAll = (bytes: number) => Effect.andThen(Metrics.countBytes(bytes), count(bytes))
+    const countAll = paced(
+      budget,
+      account,
+      (bytes) => Effect.andThen(Metrics.countBytes(bytes), count(bytes))
+    )
     const connection = head.contentLength === 0 ? undefined : connect(request)
     const memory = connection === undefined ? undefined : makeMemory()
     const open = yield* openBlob(blobs, key, range, memory)
@@ -68,7 +71,6 @@ export const make = Effect.fnUntraced(function*(
       open,
       memory,
       length: head.contentLength,
-      pace: (bytes) => budget.hasOthers(account) ? pacing.take(account, bytes) : undefined,
       count: countAll,
       onLong,
       transfer,
@@ -101,8 +103,6 @@ interface Sending {
   /** The memory of its chunks. It is not used again if the response fails, because the system may still use it. */
   readonly memory: ChunkMemory.ChunkMemory
   readonly length: number
-  /** Waits until the account can send these bytes beside requests of others, unless it can at once. */
-  readonly pace: (bytes: number) => Effect.Effect<void> | undefined
   readonly count: (bytes: number) => Effect.Effect<void>
   /** Runs once if the response takes long: if the buffers of the system are full, or the storage is slow. */
   readonly onLong: Effect.Effect<void>
@@ -122,7 +122,7 @@ const sendOver = (sending: Sending, response: HttpServerResponse.HttpServerRespo
   })
 
 const sendAll = Effect.fnUntraced(function*(sending: Sending, response: HttpServerResponse.HttpServerResponse) {
-  const { connection, count, memory, onLong, open, pace, start, stop, transfer } = sending
+  const { connection, count, memory, onLong, open, start, stop, transfer } = sending
   const clock = yield* Clock.Clock
   const longAt = clock.monotonicTimeNanosUnsafe() + longNanos
   let left = sending.length
@@ -134,8 +134,6 @@ const sendAll = Effect.fnUntraced(function*(sending: Sending, response: HttpServ
         isLong = true
         yield* onLong
       }
-      const turn = pace(chunk.length)
-      if (turn !== undefined) yield* turn
       left -= chunk.length
       yield* count(chunk.length)
       transfer.count(chunk.length)

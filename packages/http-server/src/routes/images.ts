@@ -17,6 +17,7 @@ import { currentRequest, untimed } from "../middleware/currentRequest.ts"
 import * as DownloadLimits from "../middleware/downloadLimits.ts"
 import * as JsonPayload from "../middleware/jsonPayload.ts"
 import { answers, modelNotFound } from "../middleware/refusals.ts"
+import { paced } from "../middleware/requestBudget.ts"
 import * as SessionEnds from "../middleware/sessionEnds.ts"
 import * as WaitingPlaces from "../middleware/waitingPlaces.ts"
 import { linksOf, linkTo } from "../wire/generation.ts"
@@ -105,13 +106,14 @@ const makeRespond = Effect.fnUntraced(function*(options: HttpServerOptions) {
     const { account, createdAt, id, resultExpiresAt } = generation
     const { file } = yield* generations.file(id, "content", account)
     const created = Math.floor(createdAt.epochMilliseconds / 1000)
+    const state = yield* currentRequest
     if (format === "url" && resultExpiresAt !== null) {
-      const links = linksOf(signer, yield* currentRequest, options)
+      const links = linksOf(signer, state, options)
       return ImageResponse.ofUrl(created, linkTo(id, "content", resultExpiresAt, links))
     }
     const { count } = yield* admitEmbedded(generation, file, isFirst)
     const image = yield* openBlob(blobs, file.key, { start: 0, end: file.bytes - 1 })
-    return ImageResponse.ofBytes(created, countedStreamOf(image, count), file.bytes)
+    return ImageResponse.ofBytes(created, countedStreamOf(image, paced(state.budget, account, count)), file.bytes)
   })
 })
 
